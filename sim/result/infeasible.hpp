@@ -147,6 +147,11 @@ struct DualPipe {
   std::int64_t stages;
   std::int64_t micro_batches;
 };
+struct ZeroBubbleV {
+  static constexpr std::string_view kind = "zb_v needs more micro-batches";
+  std::int64_t stages;
+  std::int64_t micro_batches;
+};
 // Of training, tp-cp-pp-dp with experts.
 struct RankOrder {
   static constexpr std::string_view kind = "ranks cannot be in that order";
@@ -190,8 +195,8 @@ using Infeasible = std::variant<
     infeasible::RoutedAgents, infeasible::NoNetwork, infeasible::TrainedTables,
     infeasible::GlobalBatch, infeasible::Colocated, infeasible::Responses, infeasible::PackedLength,
     infeasible::PipelineLayout, infeasible::TrainingFormat, infeasible::NoHostLink,
-    infeasible::NoPrediction, infeasible::DualPipe, infeasible::RankOrder, infeasible::EndlessRun,
-    infeasible::ShortRun, infeasible::TrainingMemory>;
+    infeasible::NoPrediction, infeasible::DualPipe, infeasible::ZeroBubbleV, infeasible::RankOrder,
+    infeasible::EndlessRun, infeasible::ShortRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

@@ -20,10 +20,10 @@ struct MicroBatches {
 };
 
 struct TrainingStep {
-  base::Seconds time;              // of the optimizer step
-  base::Seconds forward;           // forward pass of one micro-batch on the slowest stage
-  base::Seconds backward;          // its backward pass, recompute included
-  base::Seconds forward_alone;     // the same where no other micro-batch hides exchanges with experts
+  base::Seconds time;           // of the optimizer step
+  base::Seconds forward;        // forward pass of one micro-batch on the slowest stage
+  base::Seconds backward;       // its backward pass, recompute included
+  base::Seconds forward_alone;  // the same where no other micro-batch hides exchanges with experts
   base::Seconds backward_alone;
   base::Seconds waits;             // of both, for the host
   base::Seconds weight_gradients;  // a part of it, for which no other stage waits

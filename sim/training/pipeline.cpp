@@ -85,6 +85,63 @@ Order one_by_one(std::int64_t ranks, std::int64_t chunks, std::int64_t m, bool w
   return order;
 }
 
+// What one rank of zb_v runs: warm-up of its chunks, both in turn, and the gradients of weights last.
+std::vector<Block> folded_blocks(std::int64_t rank, std::int64_t ranks, std::int64_t m) {
+  std::vector<Block> blocks;
+  std::array<std::int64_t, 2> forwards{}, backwards{}, weights{};
+  const auto run = [&](PipelineWork work, std::array<std::int64_t, 2>& done, std::size_t k) {
+    blocks.push_back({{work, done[k]++, k == 0 ? rank : 2 * ranks - 1 - rank}});
+  };
+  const auto forward = [&](std::size_t k) { run(PipelineWork::forward, forwards, k); };
+  const auto backward = [&](std::size_t k) { run(PipelineWork::backward, backwards, k); };
+  const auto weight = [&](std::size_t k) { run(PipelineWork::weights, weights, k); };
+  const auto whole = [&](std::size_t k) {
+    backward(k);
+    weight(k);
+  };
+  for (std::int64_t i = 0; i < 2 * (ranks - rank) - 1; ++i) {
+    forward(0);
+  }
+  for (std::int64_t i = 0; i < rank; ++i) {
+    forward(1);
+    forward(0);
+  }
+  for (std::int64_t i = 0; i < ranks - rank; ++i) {
+    forward(1);
+    whole(1);
+  }
+  while (forwards[1] < forwards[0] || forwards[0] < m) {
+    if (forwards[0] < m) {
+      forward(0);
+    }
+    whole(0);
+    forward(1);
+    whole(1);
+  }
+  for (std::int64_t i = 0; i < rank; ++i) {
+    backward(0);
+    backward(1);
+  }
+  for (std::int64_t i = 0; i < ranks - rank; ++i) {
+    whole(0);
+  }
+  while (weights[1] < m) {
+    weight(1);
+  }
+  while (weights[0] < m) {
+    weight(0);
+  }
+  return blocks;
+}
+
+Order folded(std::int64_t ranks, std::int64_t m) {
+  Order order{{}, 2 * ranks, m};
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    order.blocks.push_back(folded_blocks(rank, ranks, m));
+  }
+  return order;
+}
+
 // What one rank of dualpipe runs. `near` and `far`: micro-batches that enter at its end of the pipeline, and at the other.
 class DualPipeRank {
  public:
@@ -300,6 +357,36 @@ class Run {
 
 }  // namespace
 
+Seconds pipeline_bubble(const workloads::Training& t, std::int64_t ranks, const StagePasses& of) {
+  const double stages = base::as_double(ranks);
+  switch (t.schedule) {
+    case Schedule::zero_bubble:
+      return (stages - 1.0) * base::max(Seconds{}, of.alone - 2.0 * of.weights);
+    case Schedule::dualpipe:
+      return std::max(0.0, stages / 2.0 - 1.0) *
+             base::max(Seconds{}, of.both + of.backward_alone - 3.0 * of.weights);
+    case Schedule::zero_bubble_v: {
+      const Seconds backward = base::max(Seconds{}, of.backward_alone - of.weights);
+      const Seconds forward = of.alone - of.backward_alone;
+      const Seconds longest =
+          base::max(base::max(forward, backward), 2.0 * (backward - of.weights));
+      return 0.5 * ((stages - 1.0) * longest +
+                    std::max(0.0, stages - 2.0) * base::max(Seconds{}, forward - backward));
+    }
+    case Schedule::one_forward_one_backward:
+      break;
+  }
+  return (stages - 1.0) / base::as_double(t.virtual_stages) * of.alone;
+}
+
+double passes_alone(const workloads::Training& t, std::int64_t ranks, std::int64_t micro_batches) {
+  const double stages = base::as_double(ranks);
+  const double chunks = base::as_double(t.virtual_stages);
+  const double besides =
+      t.schedule == Schedule::dualpipe ? stages + 1.0 : ((chunks - 1.0) * stages + 1.0) / chunks;
+  return std::min(besides, base::as_double(micro_batches));
+}
+
 Seconds PipelineTimeline::waits(std::int64_t rank) const {
   Seconds waits = time;
   Seconds last;  // end of the block before; passes of one block are counted once
@@ -317,7 +404,9 @@ PipelineTimeline pipeline_timeline(Schedule schedule, std::int64_t ranks, std::i
   const bool mirrored = schedule == Schedule::dualpipe;
   const Order order =
       mirrored ? from_both_ends(ranks, micro_batches)
-               : one_by_one(ranks, chunks, micro_batches, schedule == Schedule::zero_bubble);
+      : schedule == Schedule::zero_bubble_v
+          ? folded(ranks, micro_batches)
+          : one_by_one(ranks, chunks, micro_batches, schedule == Schedule::zero_bubble);
   return Run(order, chunks, passes).timeline(mirrored);
 }
 
@@ -326,9 +415,11 @@ std::optional<PipelineTimeline> pipeline_of(const ScenarioView& s, const Trainin
   const workloads::Training& t = *s.training;
   const std::int64_t ranks = s.mapping->pipeline_parallel;
   const bool dual = t.schedule == Schedule::dualpipe;
+  const bool folds = t.schedule == Schedule::zero_bubble_v;
   const bool apart = t.schedule != Schedule::one_forward_one_backward;
   if (ranks == 1 || ranks * t.virtual_stages * micro_batches * kKinds > kMostPipelineEvents ||
-      (t.virtual_stages > 1 && micro_batches % ranks != 0) ||
+      (t.virtual_stages > 1 && !folds && micro_batches % ranks != 0) ||
+      (folds && micro_batches < 2 * ranks - 1) ||
       (dual && (micro_batches % 2 != 0 || micro_batches < 2 * ranks))) {
     return std::nullopt;
   }

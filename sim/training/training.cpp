@@ -13,7 +13,9 @@
 #include "sim/result/feasibility.hpp"
 #include "sim/training/exchange.hpp"
 #include "sim/training/jitter.hpp"
+#include "sim/training/newton_schulz.hpp"
 #include "sim/training/pass.hpp"
+#include "sim/training/pipeline.hpp"
 #include "sim/training/slowest_stage.hpp"
 #include "sim/training/step_cache.hpp"
 #include "sim/training/training_run.hpp"
@@ -27,41 +29,6 @@ namespace {
 using base::as_double;
 using base::Seconds;
 
-// What a micro-batch takes a stage with its sends: its passes beside those of another one, and without any.
-struct StagePasses {
-  Seconds both;
-  Seconds alone, backward_alone;
-  Seconds later;  // gradients of weights in a backward pass
-};
-
-// Time in which a stage waits in all. A pass at the pipeline's ends has no other micro-batch beside it.
-Seconds bubble_of(const ScenarioView& s, const StagePasses& of) {
-  const workloads::Training& t = *s.training;
-  const double stages = as_double(s.mapping->pipeline_parallel);
-  switch (t.schedule) {
-    case workloads::Schedule::zero_bubble:
-      return (stages - 1.0) * base::max(Seconds{}, of.alone - 2.0 * of.later);
-    case workloads::Schedule::dualpipe:
-      return std::max(0.0, stages / 2.0 - 1.0) *
-             base::max(Seconds{}, of.both + of.backward_alone - 3.0 * of.later);
-    case workloads::Schedule::one_forward_one_backward:
-      break;
-  }
-  return (stages - 1.0) / as_double(t.virtual_stages) * of.alone;
-}
-
-// Forward passes of a stage, and as many backward passes, for which it does not wait and that have no other micro-batch
-// beside them.
-double passes_alone(const ScenarioView& s, std::int64_t count) {
-  const workloads::Training& t = *s.training;
-  const double stages = as_double(s.mapping->pipeline_parallel);
-  const double chunks = as_double(t.virtual_stages);
-  const double alone = t.schedule == workloads::Schedule::dualpipe
-                           ? stages + 1.0
-                           : ((chunks - 1.0) * stages + 1.0) / chunks;
-  return std::min(alone, as_double(count));
-}
-
 Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
   return models::cost_of(op, machine).time;
 }
@@ -71,10 +38,12 @@ Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
 Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
                        const models::RankParameters& rank) {
   const workloads::Training& t = *s.training;
-  const double states = 4.0 + 2.0 * t.moment_bytes;  // fp32 parameter and moments, read and written
   const double shared = updated_parameters(t, mapping, rank);
-  const workloads::Elementwise update{shared * (states + t.gradient_bytes),
-                                      shared * (states + workloads::kHiddenBytes), 10.0 * shared};
+  const double tables = updated_parameters(t, mapping, {rank.tables, 0.0, rank.tables});
+  // The fp32 parameter and moments, read and written.
+  const double states = 4.0 * shared + t.moment_bytes * workloads::moments(t, shared, tables);
+  const workloads::Elementwise update{states + shared * t.gradient_bytes,
+                                      states + shared * workloads::kHiddenBytes, 10.0 * shared};
   const workloads::Elementwise clear{0.0, rank.total() * t.gradient_bytes, 0.0};
   return time_of(update, s.platform->machine) + time_of(clear, s.platform->machine);
 }
@@ -139,12 +108,13 @@ struct BothPasses {
   Pass forward, backward;
   std::array<Seconds, 2> waits{};  // for the host, in each
   models::Drawn drawn;
-  double slower = 1.0;   // factor of the power limit, and of the chip, on both
-  double exposed = 1.0;  // share of the exchanges with experts that another micro-batch does not hide
+  double slower = 1.0;  // factor of the power limit, and of the chip, on both
+  double exposed =
+      1.0;  // share of the exchanges with experts that another micro-batch does not hide
 };
 
 // A pass without another micro-batch beside it.
-Pass alone(const Pass& pass, const BothPasses& both) {
+Pass pass_alone(const Pass& pass, const BothPasses& both) {
   Pass result = pass;
   const double hidden = (1.0 - both.exposed) * both.slower;
   result.layers += hidden * pass.layer_exchanges;
@@ -300,8 +270,8 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   const Seconds offloaded = offload_time(s, mapping, batches);
   step.forward = base::max(slowest_stage(s, passes.forward), offloaded);
   step.backward = base::max(slowest_stage(s, passes.backward), offloaded);
-  step.forward_alone = base::max(slowest_stage(s, alone(passes.forward, passes)), offloaded);
-  step.backward_alone = base::max(slowest_stage(s, alone(passes.backward, passes)), offloaded);
+  step.forward_alone = base::max(slowest_stage(s, pass_alone(passes.forward, passes)), offloaded);
+  step.backward_alone = base::max(slowest_stage(s, pass_alone(passes.backward, passes)), offloaded);
   step.waits = (passes.waits[0] + passes.waits[1]) / as_double(mapping.pipeline_parallel);
   const models::RankParameters rank = models::rank_parameters(*s.model, mapping, t);
   const Exchange exchange = exchange_of(s, mapping, rank, layers);
@@ -328,7 +298,7 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   const double slowdown = t.trainer.slowdown;
   const auto count = as_double(batches.count);
   const Seconds longer = step.forward_alone - step.forward + step.backward_alone - step.backward;
-  step.alone = slowdown * passes_alone(s, batches.count) * longer;
+  step.alone = slowdown * passes_alone(t, stages, batches.count) * longer;
   step.passes = slowdown * count * (both + step.sends) + step.alone;
   const auto waits = [&](const Pass& pass) {
     return base::max(Seconds{}, slowest_stage(s, pass) - pass.all() / as_double(stages));
@@ -336,10 +306,12 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.straggler = slowdown * count * (waits(passes.forward) + waits(passes.backward));
   const Pass& backward = passes.backward;
   step.weight_gradients = step.backward * (backward.weight_gradients / backward.all());
-  step.bubble = slowdown * bubble_of(s, {both + step.sends, both + step.sends + longer,
-                                         step.backward_alone, step.weight_gradients});
+  step.bubble = slowdown * pipeline_bubble(t, stages,
+                                           {both + step.sends, both + step.sends + longer,
+                                            step.backward_alone, step.weight_gradients});
   step.exchange = slowdown * count * within + step.gradients;
-  step.optimizer = optimizer_time(s, mapping, rank);
+  step.optimizer = optimizer_time(s, mapping, rank) +
+                   (t.muon ? newton_schulz_time(passes.backward_graph, s, mapping) : Seconds{});
   step.host = t.trainer.step_overhead;
   const double ranks = as_double(mapping.ranks());
   step.jitter =
@@ -423,6 +395,11 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
   if (t.schedule == workloads::Schedule::dualpipe &&
       (mapping.pipeline_parallel % 2 != 0 || batches.count < mapping.pipeline_parallel)) {
     e.infeasible = infeasible::DualPipe{mapping.pipeline_parallel, batches.count};
+    return;
+  }
+  if (t.schedule == workloads::Schedule::zero_bubble_v &&
+      batches.count < 2 * mapping.pipeline_parallel - 1) {
+    e.infeasible = infeasible::ZeroBubbleV{mapping.pipeline_parallel, batches.count};
     return;
   }
   if (t.rank_order == workloads::RankOrder::pipeline_then_data && mapping.pipeline_parallel > 1 &&

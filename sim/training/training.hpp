@@ -18,6 +18,8 @@
 //              activations need on the chip's link to its host. The clock is what the chip's power allows.
 //   bubble     1f1b         (p−1)/v · (f + b)        GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473)
 //              zero_bubble  (p−1) · (f + b − 2w)     w: gradients of weights in b (H1, arXiv 2401.10241)
+//              zb_v         (p−1)/2 · max(f, i, 2i−2w) + (p−2)/2 · max(0, f−i), i = b−w: of the timeline (pipeline.hpp),
+//                           which is a little longer where f > i and w < i
 //              dualpipe     (p/2−1) · (f + 2b − 3w)  arXiv 2412.19437 table 2; parameters and gradients twice. There f + b
 //                           is of a forward beside a backward pass, and the other b of one that is alone
 //   sends      Activations and their gradients of a micro-batch, v times each. Overlapped with compute if interleaved.
@@ -31,7 +33,7 @@
 //              scatters them. With
 //              `parameters` sharded, both passes of every micro-batch gather them too. Both travel layer by layer.
 //   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
-//              bf16 parameter.
+//              bf16 parameter. Muon has products besides (sim/training/newton_schulz.hpp).
 //
 // Collectives of tensor, context and expert parallelism are in f and b, exposed. With expert_overlap the exchanges with
 // experts of one micro-batch travel while another computes (DualPipe, arXiv 2412.19437; Megatron's combined 1F1B). Of

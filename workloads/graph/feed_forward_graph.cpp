@@ -79,8 +79,9 @@ void GraphBuilder::experts(double count) {
   const double copies = tokens * static_cast<double>(moe.top_k * hidden);
   const auto gathered = static_cast<double>(all_tokens * hidden);
   const auto all_to_all = [&](std::string_view name, double bytes, double backward) {
-    Collective sends{CollectiveKind::all_to_all, bytes, ranks, 1, fusion_.custom_all_reduce,
-                     fusion_.sorts_copies ? 1 : moe.top_k, false, tokens};
+    Collective sends{
+        CollectiveKind::all_to_all,           bytes, ranks, 1, fusion_.custom_all_reduce,
+        fusion_.sorts_copies ? 1 : moe.top_k, false, tokens};
     if (first) {
       sends.backward_bytes = backward;
     }
