@@ -52,9 +52,10 @@ std::string short_name(const std::string& name) {
 
 // How often a GPU runs each phase of an iteration. A step runs the passes of each micro-batch, a stage its share of them.
 double times_of(const sim::ScenarioView& scenario) {
-  return scenario.training->trains() ? static_cast<double>(sim::micro_batches(scenario).count) /
-                                           static_cast<double>(scenario.mapping->pipeline_parallel)
-                                     : 1.0;
+  return scenario.training != nullptr && scenario.training->trains()
+             ? static_cast<double>(sim::micro_batches(scenario).count) /
+                   static_cast<double>(scenario.mapping->pipeline_parallel)
+             : 1.0;
 }
 
 void add_forecast(std::map<std::string, KindTime>& kinds, const std::vector<PhaseRows>& phases,
