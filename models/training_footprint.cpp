@@ -59,12 +59,14 @@ void each_group(const Architecture& model, const PipelineChunk& chunk, Of of) {
 // Elements of one rank, and the bytes in which they are kept.
 struct Held {
   double dense = 0, experts = 0;
+  double tables = 0;  // of dense: embedding and head
   double dense_bytes = 0, expert_bytes = 0;
   double elements() const { return dense + experts; }
   double bytes() const { return dense_bytes + expert_bytes; }
   void add(const Held& other, double times) {
     dense += times * other.dense;
     experts += times * other.experts;
+    tables += times * other.tables;
     dense_bytes += times * other.dense_bytes;
     expert_bytes += times * other.expert_bytes;
   }
@@ -108,15 +110,18 @@ Held vocabulary(const Architecture& model, const Mapping& mapping, const Precisi
                 const Training& training, bool shard) {
   Held held;
   held.dense = as_double(model.vocab * model.hidden) / as_double(mapping.tensor_parallel);
+  held.tables = held.dense;
   held.dense_bytes = held.dense * weight_bytes(precision.head, training, shard);
   return held;
 }
 
-std::int64_t stage_layers(const PipelineLayout& layout, std::int64_t stages, std::int64_t stage) {
+std::int64_t stage_layers(const PipelineLayout& layout, const Training& training,
+                          std::int64_t stages, std::int64_t stage) {
   std::int64_t layers = 0;
-  for (std::size_t chunk = static_cast<std::size_t>(stage); chunk < layout.size();
-       chunk += static_cast<std::size_t>(stages)) {
-    layers += layout[chunk].layers;
+  for (std::size_t chunk = 0; chunk < layout.size(); ++chunk) {
+    const bool own = workloads::rank_of_chunk(training.schedule, static_cast<std::int64_t>(chunk),
+                                              stages) == stage;
+    layers += own ? layout[chunk].layers : 0;
   }
   return layers;
 }
@@ -220,10 +225,11 @@ class StageFootprints {
     return group;
   }
   const PipelineChunk& chunk(std::int64_t stage, std::int64_t k) const {
-    return layout_[static_cast<std::size_t>(stage + k * mapping_.pipeline_parallel)];
+    return layout_[static_cast<std::size_t>(
+        workloads::chunk_of_rank(training_.schedule, stage, k, mapping_.pipeline_parallel))];
   }
   double share_of_layers(std::int64_t layers, std::int64_t stage) const {
-    const std::int64_t all = stage_layers(layout_, mapping_.pipeline_parallel, stage);
+    const std::int64_t all = stage_layers(layout_, training_, mapping_.pipeline_parallel, stage);
     return all == 0 ? 0.0 : std::min(1.0, as_double(layers) / as_double(all));
   }
   double offloaded_share(std::int64_t stage) const {
@@ -298,7 +304,8 @@ class StageFootprints {
                            : held.bytes() + frozen.bytes());
     const bool scattered = all || training_.sharding == workloads::Sharding::gradients;
     f.gradients = Bytes::from_si(training_.gradient_bytes * (scattered ? shared : held.elements()));
-    f.optimizer = Bytes::from_si((kMaster + 2.0 * training_.moment_bytes) * shared /
+    const double moments = workloads::moments(training_, shared, held.tables / replicas);
+    f.optimizer = Bytes::from_si((kMaster * shared + training_.moment_bytes * moments) /
                                  as_double(std::ssize(stages)));
     double activations = 0.0;
     double widest = 0.0;  // layer of the stage
@@ -312,6 +319,8 @@ class StageFootprints {
       const std::int64_t p = mapping_.pipeline_parallel;
       const double in_flight = both_ends
                                    ? std::min(as_double(p + 1), as_double(micro_batches_)) / 2.0
+                               : training_.schedule == workloads::Schedule::zero_bubble_v
+                                   ? as_double(workloads::held_by_v(p, from, k, micro_batches_))
                                    : as_double(workloads::held_micro_batches(
                                          p, training_.virtual_stages, from, k, micro_batches_));
       activations += in_flight * (kept_of(own, from, 1.0 - offloaded_share(from)) +
@@ -374,7 +383,7 @@ class StageFootprints {
 RankParameters rank_parameters(const Architecture& model, const Mapping& mapping,
                                const Training& training) {
   const Held most = StageFootprints(model, mapping, {}, training, 0.0, 1).most_parameters();
-  return {most.dense, most.experts};
+  return {most.dense, most.experts, most.tables};
 }
 
 TrainingFootprint training_footprint(const Architecture& model, const Mapping& mapping,

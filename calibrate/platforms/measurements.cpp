@@ -40,8 +40,7 @@ const std::vector<Named>& named() {
       {"serving", {"e2e/serving_silicon"}},
       {"training",
        {"e2e/korthikanti2022_iteration_time", "e2e/megatron_a100_weak_scaling",
-        "e2e/megatron_h100_weak_scaling", "e2e/megatron_bridge_summary",
-        "published/training_validation_megatron_bridge",
+        "e2e/megatron_h100_weak_scaling", "published/training_validation_megatron_bridge",
         "published/validation_training_simumax_b200", "training/mpt_fsdp"}},
       {"rl", {"e2e/nemo_rl"}},
   };

@@ -112,13 +112,8 @@ void TrainingRows::read(const std::string& document, const Settings& settings,
 
 MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
   MeasuredTraining m;
-  // The shorter table names the model in its caption.
-  std::string_view model = text(row, "Model");
+  const std::string_view model = text(row, "Model");
   const std::string_view section = text(row, "section");
-  if (model.empty()) {
-    const auto colon = section.rfind("Model: ");
-    model = colon == std::string_view::npos ? section : section.substr(colon + 7);
-  }
   const bool adapts = section.find("LoRA") != std::string_view::npos;
   const bool tunes = section.find("SFT") != std::string_view::npos;
   m.group = fmt::format("{}{}", model, adapts ? ", LoRA" : tunes ? ", SFT" : "");

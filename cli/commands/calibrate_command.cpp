@@ -33,8 +33,9 @@ void add_accuracy(Command& calibrate, Run& chosen) {
   };
   auto* command = calibrate.add_subcommand(
       "accuracy",
-      "Writes a page with the errors of every built-in calibration\n"
-      "Reads TABLES/<kind>.csv, .csv.gz or .columns.gz. Also prints the errors of generic "
+      "Writes a page with the errors of every built-in calibration, and of training\n"
+      "Reads TABLES/<kind>.csv, .csv.gz or .columns.gz, and the published training steps of the "
+      "measurements. Also prints the errors of generic "
       "parameters, in the form of a calibration's `errors:`.");
   auto options = std::make_shared<Options>();
   command->add_option("tables", options->tables, kTables)->type_name(kFile);
@@ -51,8 +52,8 @@ void add_accuracy(Command& calibrate, Run& chosen) {
       const std::filesystem::path tables = tables_in(options->tables);
       const calibrate::Accuracy accuracy = calibrate::accuracy(tables);
       const calibrate::OwnMeasurements own = calibrate::own_measurements(tables);
-      base::write_text(options->output,
-                       accuracy_page(accuracy.kinds, calibrate::new_layers(tables), own));
+      base::write_text(options->output, accuracy_page(accuracy.kinds, calibrate::new_layers(tables),
+                                                      own, calibrate::training_tables()));
       if (!options->spreads.empty()) {
         base::write_text(
             options->spreads,

@@ -11,6 +11,7 @@
 #include "cli/text/explain.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/scenario/sections.hpp"
+#include "sim/training/training.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -31,9 +32,12 @@ struct KindTime {
   Seconds lost() const { return measured - light; }
 };
 
-// The phases of one iteration: of decodes alone, or with prompts; with those of its draft model.
-std::vector<PhaseRows> phases_of(const CompareMeasuredOptions& options,
+// The phases of one iteration: of decodes alone, or with prompts; with those of its draft model. Of training, both passes.
+std::vector<PhaseRows> phases_of(const CompareMeasuredOptions& options, bool trains,
                                  const std::vector<PhaseRows>& all) {
+  if (trains) {
+    return all;
+  }
   const std::string_view wanted =
       options.iteration == "decode" ? "decode iteration" : "iteration with prompts";
   std::vector<PhaseRows> phases;
@@ -46,10 +50,19 @@ std::string short_name(const std::string& name) {
   return name.size() <= kLongName ? name : name.substr(0, kLongName) + "…";
 }
 
-void add_forecast(std::map<std::string, KindTime>& kinds, const std::vector<PhaseRows>& phases) {
+// How often a GPU runs each phase of an iteration. A step runs the passes of each micro-batch, a stage its share of them.
+double times_of(const sim::ScenarioView& scenario) {
+  return scenario.training != nullptr && scenario.training->trains()
+             ? static_cast<double>(sim::micro_batches(scenario).count) /
+                   static_cast<double>(scenario.mapping->pipeline_parallel)
+             : 1.0;
+}
+
+void add_forecast(std::map<std::string, KindTime>& kinds, const std::vector<PhaseRows>& phases,
+                  double times) {
   for (const PhaseRows& phase : phases) {
     for (const OperatorRow& row : phase.operators) {
-      const auto runs = static_cast<double>(phase.runs);
+      const double runs = times * static_cast<double>(phase.runs);
       KindTime& kind = kinds[row.category];
       kind.forecast += runs * row.time_s * base::second;
       kind.low += runs * row.low_s * base::second;
@@ -103,9 +116,10 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
     }
   }
   const Seconds idle = (profile.span - profile.busy) / iterations;
+  const bool trains = scenario.training.trains();
   const std::vector<PhaseRows> phases =
-      e.fits() ? phases_of(options, explain(view, e)) : std::vector<PhaseRows>();
-  add_forecast(kinds, phases);
+      e.fits() ? phases_of(options, trains, explain(view, e)) : std::vector<PhaseRows>();
+  add_forecast(kinds, phases, times_of(view));
   kinds["host"].measured = idle;
 
   comparison.said.push_back(fmt::format(
@@ -117,6 +131,12 @@ MeasuredComparison compare_kernels(const CompareMeasuredOptions& options,
     comparison.said.push_back(fmt::format("does not run: {}", sim::reason(e)));
   } else if (phases.empty()) {
     comparison.said.push_back("the scenario has no such iteration");
+  } else if (trains) {
+    comparison.said.push_back(fmt::format(
+        "beside one optimizer step: passes of {} micro-batches on the mean of {} {}, without the "
+        "update, the exchange of gradients and the trainer's slowdown",
+        sim::micro_batches(view).count, view.mapping->pipeline_parallel,
+        view.mapping->pipeline_parallel == 1 ? "stage" : "stages"));
   } else {
     comparison.said.push_back(
         fmt::format("beside one {}: {}", phases.front().name, phases.front().batch));

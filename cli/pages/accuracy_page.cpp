@@ -17,10 +17,10 @@ using calibrate::KindAccuracy;
 using calibrate::kSizes;
 using calibrate::Pair;
 
-constexpr std::string_view kIntroduction = R"(# Accuracy of the operators
+constexpr std::string_view kIntroduction = R"(# Accuracy of the operators, and of training
 
-Written by `scripts/accuracy` over the tables of `calibrate/measurements/ops`, measured in ai-dynamo/aiconfigurator@095f58a on six chips and
-two stacks; do not edit by hand. Errors are |predicted / measured − 1|; *in 90 %* is how many measurements the forecast's 90 %
+Written by `scripts/accuracy` over the measured tables of `calibrate/measurements`: those of `ops`, measured in ai-dynamo/aiconfigurator@095f58a on six chips and
+two stacks, and [published training steps](#training). Do not edit by hand. Errors are |predicted / measured − 1|; *in 90 %* is how many measurements the forecast's 90 %
 interval held.
 
 ## As if the architecture had never been measured
@@ -83,6 +83,36 @@ tensor efficiencies contain lower clocks than the others' bursts.
 
 | chip | parameter | own rows alone | ships |
 |---|---|---:|---:|
+)";
+
+constexpr std::string_view kTraining = R"(
+## Training
+
+Optimizer steps that others published, each beside its forecast, as `calibrate validate training` prints them. How the runs were made is
+data, a source for each setting (`calibrate/conventions/trainings.yaml`); what is known of the errors is in
+[validation.md](validation.md#training). The trainer's slowdown is fitted to the steps of Megatron-LM (GPT on A100 and H100), its host times to
+half of Megatron Bridge's. No step of SimuMax or MPT is fitted, none of LoRA or SFT, and no memory. In *all* each row counts once. Steps of
+whole models that were measured here on H200 and H100 are in [validation.md](validation.md#whole-models-on-one-gpu), those of MLPerf and whole runs in
+[runs.md](runs.md).
+
+)";
+
+constexpr std::string_view kTrainingMemory = R"(
+Memory of the fullest GPU, of what the processes allocated:
+
+| table | rows | median | mean | p90 | bias |
+|---|---:|---:|---:|---:|---:|
+)";
+
+constexpr std::string_view kTrainingParts = R"(
+Host times of the trainer are fitted to one half of Megatron Bridge's steps: whole settings of a model on a system, drawn by a hash.
+)";
+
+constexpr std::string_view kTrainingRefused = R"(
+Published steps without a forecast:
+
+| table | rows | of | because |
+|---|---:|---:|---|
 )";
 
 constexpr std::string_view kPeers = R"(
@@ -183,11 +213,62 @@ std::string own_text(const calibrate::OwnMeasurements& own) {
   return text;
 }
 
+// `of`: groups of errors with a name each.
+template <class Map, class Name>
+std::string errors_rows(const Map& of, Name name) {
+  std::string text;
+  for (const auto& [key, pairs] : of) {
+    text += errors_row(name(key), pairs);
+  }
+  return text;
+}
+
+std::string training_text(const std::vector<calibrate::TrainingTable>& tables) {
+  std::string text(kTraining);
+  text +=
+      "| table | rows | forecast | median | mean | p90 | bias | in 90 % "
+      "|\n|---|---:|---:|---:|---:|---:|---:|---:|\n";
+  std::string memory, parts, kinds, groups, refused;
+  std::size_t rows = 0;
+  std::vector<Pair> all;
+  for (const calibrate::TrainingTable& table : tables) {
+    const calibrate::TrainingErrors& errors = table.errors;
+    const auto named = [&](std::string_view what) {
+      return fmt::format("`{}` | {}", table.name, what);
+    };
+    text += errors_row(fmt::format("`{}` | {}", table.name, table.rows), errors.steps);
+    rows += table.rows;
+    all.insert(all.end(), errors.steps.begin(), errors.steps.end());
+    if (!errors.memory.empty()) {
+      const ErrorSummary e = summarise(errors.memory);
+      memory += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", table.name, e.rows,
+                            calibrate::percent(e.median), calibrate::percent(e.mape),
+                            calibrate::percent(e.p90), calibrate::percent(e.bias));
+    }
+    parts += errors_rows(errors.parts, named);
+    kinds += errors_rows(errors.kinds, named);
+    groups += errors_rows(errors.groups, [&](const auto& key) {
+      return fmt::format("`{}` | {} | {}", table.name, key.first, key.second);
+    });
+    for (const auto& [reason, count] : errors.skipped) {
+      refused += fmt::format("| `{}` | {} | {} | {} |\n", table.name, count, table.rows, reason);
+    }
+  }
+  text += errors_row(fmt::format("all | {}", rows), all);
+  text += std::string(kTrainingMemory) + memory;
+  text += std::string(kTrainingParts) + errors_header("table | steps that", "---|---") + parts;
+  text += "\nBy what is trained:\n" + errors_header("table | kind", "---|---") + kinds;
+  text += std::string(kTrainingRefused) + refused;
+  return text + "\nBy model and chip, as the tables name them:\n" +
+         errors_header("table | model | chip", "---|---|---") + groups;
+}
+
 }  // namespace
 
 std::string accuracy_page(const std::vector<KindAccuracy>& kinds,
                           const std::vector<calibrate::NewLayers>& new_layers,
-                          const calibrate::OwnMeasurements& own) {
+                          const calibrate::OwnMeasurements& own,
+                          const std::vector<calibrate::TrainingTable>& trainings) {
   const std::size_t mark = kIntroduction.find(kUnknown);
   std::string page(kIntroduction.substr(0, mark));
   page += errors_header("kind | architecture | stack", "---|---|---").substr(1);
@@ -231,7 +312,7 @@ std::string accuracy_page(const std::vector<KindAccuracy>& kinds,
       page += row(key.first + " | " + key.second, judged);
     }
   }
-  return page + std::string(kPeers);
+  return page + training_text(trainings) + std::string(kPeers);
 }
 
 }  // namespace roofcast::cli

@@ -33,9 +33,10 @@ double value_of(const TrainedRow& row, std::string_view metric) {
 // What of a step the passes of the micro-batches are not, or wait for; the largest part.
 std::string largest_loss(const sim::TrainingStep& t, const sim::TrainingChoice& choice) {
   const double count =
-      t.passes / (t.forward + t.backward + t.sends);  // with the trainer's slowdown
+      (t.passes - t.alone) / (t.forward + t.backward + t.sends);  // with the trainer's slowdown
   const std::pair<const char*, double> losses[] = {
       {"bubble", t.bubble / t.time},
+      {"exchanges with experts at the ends", t.alone / t.time},
       {"gradients", t.exchange / t.time},
       {"sends", count * (t.sends / t.time)},
       {"host", count * (t.waits / t.time)},

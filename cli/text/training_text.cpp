@@ -118,6 +118,7 @@ std::string training_text(const sim::Scenario& s, const sim::ServingEstimate& e)
   const sim::TrainingStep& t = e.workflow->training;
   TextTable times({"optimizer step", "time", "share"});
   add_time(times, "passes of all micro-batches", t.passes, t.time);
+  add_time(times, "  alone: no other micro-batch hides exchanges with experts", t.alone, t.time);
   add_time(times, "  straggler: the mean stage waits for the slowest", t.straggler, t.time);
   add_time(times, "pipeline bubble", t.bubble, t.time);
   add_time(times, "waits for the slowest rank", t.jitter, t.time);

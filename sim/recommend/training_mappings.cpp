@@ -27,12 +27,16 @@ struct Chunks {
   std::string layout;
 };
 
-std::vector<Chunks> chunks_of(std::int64_t layers, std::int64_t stages, bool interleaves) {
+// Of 1f1b any number of chunks a rank, of zb_v two, of the others one.
+std::vector<Chunks> chunks_of(std::int64_t layers, std::int64_t stages,
+                              workloads::Schedule schedule) {
+  const bool interleaves = schedule == workloads::Schedule::one_forward_one_backward;
+  const std::int64_t least = schedule == workloads::Schedule::zero_bubble_v ? 2 : 1;
   std::vector<Chunks> all;
   if (stages == 1) {
-    return {{}};
+    return {{least, {}}};
   }
-  for (std::int64_t v = 1; v == 1 || (interleaves && stages * v <= layers + 2); ++v) {
+  for (std::int64_t v = least; v == least || (interleaves && stages * v <= layers + 2); ++v) {
     const std::int64_t chunks = stages * v;
     if ((layers + 2) % chunks == 0) {
       const auto some = [](std::int64_t n) {
@@ -41,7 +45,7 @@ std::vector<Chunks> chunks_of(std::int64_t layers, std::int64_t stages, bool int
       const std::int64_t own = (layers + 2) / chunks;
       const std::string ends = some(own - 1);
       all.push_back({v, fmt::format("E{}|({}|)*{}{}L", ends, some(own), chunks - 2, ends)});
-    } else if (layers % chunks == 0 || v == 1) {
+    } else if (layers % chunks == 0 || v == least) {
       all.push_back({v, {}});
     }
   }
@@ -88,7 +92,8 @@ std::vector<TrainingChoice> training_choices(const ScenarioView& s, std::int64_t
     each_power(kMostSequences, [&](std::int64_t micro_batch) {
       const std::int64_t share = mapping.data_parallel * micro_batch;
       const std::int64_t count = t.global_batch / share;
-      const bool turns = chunks.virtual_stages > 1 && count % mapping.pipeline_parallel != 0;
+      const bool turns =
+          interleaves && chunks.virtual_stages > 1 && count % mapping.pipeline_parallel != 0;
       if (t.global_batch % share == 0 && !turns) {
         for (const Recompute& recompute : recomputes) {
           all.push_back({mapping, micro_batch, chunks.virtual_stages, chunks.layout, recompute});
@@ -109,7 +114,7 @@ std::vector<TrainingChoice> training_choices(const ScenarioView& s, std::int64_t
         mapping.pipeline_parallel = pp;
         mapping.data_parallel = gpus / (tp * cp * pp);
         mapping.sequence_parallel = tp > 1;
-        const std::vector<Chunks> chunks = chunks_of(layers, pp, interleaves);
+        const std::vector<Chunks> chunks = chunks_of(layers, pp, t.schedule);
         const std::int64_t experts = s.model->moe.experts;
         each_power(std::max<std::int64_t>(1, std::min(experts, gpus / pp)), [&](std::int64_t ep) {
           mapping.expert_parallel = ep;

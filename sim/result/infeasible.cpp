@@ -184,6 +184,13 @@ std::string sentence(const Infeasible& infeasible) {
                 "many micro-batches, not {} and {}",
                 r.stages, r.micro_batches);
           },
+          [](const ZeroBubbleV& r) {
+            return fmt::format(
+                "training.schedule: zb_v takes 2 x pipeline_parallel - 1 micro-batches at least, "
+                "{} "
+                "of {} stages, not {}",
+                2 * r.stages - 1, r.stages, r.micro_batches);
+          },
           [](const RankOrder& r) {
             return fmt::format(
                 "training.rank_order: tp-cp-pp-dp takes as many replicas of the experts as "

@@ -151,6 +151,11 @@ struct DualPipe {
   std::int64_t stages;
   std::int64_t micro_batches;
 };
+struct ZeroBubbleV {
+  static constexpr std::string_view kind = "zb_v needs more micro-batches";
+  std::int64_t stages;
+  std::int64_t micro_batches;
+};
 // Of training, tp-cp-pp-dp with experts.
 struct RankOrder {
   static constexpr std::string_view kind = "ranks cannot be in that order";
@@ -185,19 +190,18 @@ struct TrainingMemory {
 }  // namespace infeasible
 
 // std::monostate: the scenario can run.
-using Infeasible =
-    std::variant<std::monostate, infeasible::Mapping, infeasible::SystemSize,
-                 infeasible::NumberFormat, infeasible::CutBlock, infeasible::NoSparsity,
-                 infeasible::PowerCap, infeasible::CapAboveTdp, infeasible::Context,
-                 infeasible::WholePrompt, infeasible::NoDecodes, infeasible::NoVisionEncoder,
-                 infeasible::Images, infeasible::DraftRanks, infeasible::NoDraftModule,
-                 infeasible::DraftMapping, infeasible::Weights, infeasible::KvCache,
-                 infeasible::FrontWeights, infeasible::Load, infeasible::RoutedAgents,
-                 infeasible::NoNetwork, infeasible::TrainedTables, infeasible::GlobalBatch,
-                 infeasible::Colocated, infeasible::Responses, infeasible::PackedLength,
-                 infeasible::PipelineLayout, infeasible::TrainingFormat, infeasible::NoHostLink,
-                 infeasible::NoPrediction, infeasible::DualPipe, infeasible::RankOrder,
-                 infeasible::EndlessRun, infeasible::ShortRun, infeasible::TrainingMemory>;
+using Infeasible = std::variant<
+    std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
+    infeasible::CutBlock, infeasible::NoSparsity, infeasible::PowerCap, infeasible::CapAboveTdp,
+    infeasible::Context, infeasible::WholePrompt, infeasible::NoDecodes,
+    infeasible::NoVisionEncoder, infeasible::Images, infeasible::DraftRanks,
+    infeasible::NoDraftModule, infeasible::DraftMapping, infeasible::Weights, infeasible::KvCache,
+    infeasible::FrontWeights, infeasible::Load, infeasible::RoutedAgents, infeasible::NoNetwork,
+    infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
+    infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
+    infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
+    infeasible::DualPipe, infeasible::ZeroBubbleV, infeasible::RankOrder, infeasible::EndlessRun,
+    infeasible::ShortRun, infeasible::TrainingMemory>;
 
 // The pool of a disaggregated deployment that cannot run.
 enum class PoolKind : std::uint8_t { none, prefill, decode };

@@ -20,14 +20,17 @@ struct MicroBatches {
 };
 
 struct TrainingStep {
-  base::Seconds time;              // of the optimizer step
-  base::Seconds forward;           // forward pass of one micro-batch on the slowest stage
-  base::Seconds backward;          // its backward pass, recompute included
+  base::Seconds time;           // of the optimizer step
+  base::Seconds forward;        // forward pass of one micro-batch on the slowest stage
+  base::Seconds backward;       // its backward pass, recompute included
+  base::Seconds forward_alone;  // the same where no other micro-batch hides exchanges with experts
+  base::Seconds backward_alone;
   base::Seconds waits;             // of both, for the host
   base::Seconds weight_gradients;  // a part of it, for which no other stage waits
   base::Seconds sends;             // exposed time of its transfers between stages
   base::Seconds within;            // exposed time of its exchanges of gradients and parameters
   base::Seconds passes;            // of all micro-batches, with the trainer's slowdown
+  base::Seconds alone;             // of the passes: exchanges with experts that nothing hides there
   base::Seconds straggler;         // of the passes: the mean stage waits for the slowest one
   base::Seconds bubble;            // pipeline bubble
   base::Seconds jitter;            // ranks wait for the slowest one

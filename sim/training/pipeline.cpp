@@ -20,6 +20,7 @@ struct Op {
   PipelineWork work;
   std::int64_t micro_batch;
   std::int64_t place;
+  bool alone = false;  // no other micro-batch's pass beside it
 };
 
 // Passes that a rank runs together: they begin and end at once.
@@ -54,22 +55,25 @@ Order one_by_one(std::int64_t ranks, std::int64_t chunks, std::int64_t m, bool w
   const std::size_t all = forwards.size();
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     std::vector<Block>& blocks = order.blocks.emplace_back();
-    const auto add = [&](PipelineWork work, const std::pair<std::int64_t, std::int64_t>& of) {
-      blocks.push_back({{work, of.first, of.second * ranks + rank}});
+    const auto add = [&](PipelineWork work, const std::pair<std::int64_t, std::int64_t>& of,
+                         bool alone = false) {
+      blocks.push_back({{work, of.first, of.second * ranks + rank, alone}});
     };
     const std::int64_t after = ranks - rank - 1;
     const auto first =
         static_cast<std::size_t>(chunks > 1 ? 2 * after + (chunks - 1) * ranks : after);
     std::size_t forward = 0;
     std::size_t weights = 0;
+    const std::size_t ends = std::min(all, first + 1);
     for (; forward < std::min(all, first); ++forward) {
-      add(PipelineWork::forward, forwards[forward]);
+      add(PipelineWork::forward, forwards[forward], true);
     }
     for (std::size_t backward = 0; backward < all; ++backward) {
       if (forward < all) {
-        add(PipelineWork::forward, forwards[forward++]);
+        add(PipelineWork::forward, forwards[forward], forward < ends);
+        ++forward;
       }
-      add(PipelineWork::backward, backwards[backward]);
+      add(PipelineWork::backward, backwards[backward], backward + ends >= all);
       if (weights_apart && backward + 1 > weights + static_cast<std::size_t>(rank)) {
         add(PipelineWork::weights, backwards[weights++]);
       }
@@ -77,6 +81,63 @@ Order one_by_one(std::int64_t ranks, std::int64_t chunks, std::int64_t m, bool w
     for (; weights_apart && weights < all; ++weights) {
       add(PipelineWork::weights, backwards[weights]);
     }
+  }
+  return order;
+}
+
+// What one rank of zb_v runs: warm-up of its chunks, both in turn, and the gradients of weights last.
+std::vector<Block> folded_blocks(std::int64_t rank, std::int64_t ranks, std::int64_t m) {
+  std::vector<Block> blocks;
+  std::array<std::int64_t, 2> forwards{}, backwards{}, weights{};
+  const auto run = [&](PipelineWork work, std::array<std::int64_t, 2>& done, std::size_t k) {
+    blocks.push_back({{work, done[k]++, k == 0 ? rank : 2 * ranks - 1 - rank}});
+  };
+  const auto forward = [&](std::size_t k) { run(PipelineWork::forward, forwards, k); };
+  const auto backward = [&](std::size_t k) { run(PipelineWork::backward, backwards, k); };
+  const auto weight = [&](std::size_t k) { run(PipelineWork::weights, weights, k); };
+  const auto whole = [&](std::size_t k) {
+    backward(k);
+    weight(k);
+  };
+  for (std::int64_t i = 0; i < 2 * (ranks - rank) - 1; ++i) {
+    forward(0);
+  }
+  for (std::int64_t i = 0; i < rank; ++i) {
+    forward(1);
+    forward(0);
+  }
+  for (std::int64_t i = 0; i < ranks - rank; ++i) {
+    forward(1);
+    whole(1);
+  }
+  while (forwards[1] < forwards[0] || forwards[0] < m) {
+    if (forwards[0] < m) {
+      forward(0);
+    }
+    whole(0);
+    forward(1);
+    whole(1);
+  }
+  for (std::int64_t i = 0; i < rank; ++i) {
+    backward(0);
+    backward(1);
+  }
+  for (std::int64_t i = 0; i < ranks - rank; ++i) {
+    whole(0);
+  }
+  while (weights[1] < m) {
+    weight(1);
+  }
+  while (weights[0] < m) {
+    weight(0);
+  }
+  return blocks;
+}
+
+Order folded(std::int64_t ranks, std::int64_t m) {
+  Order order{{}, 2 * ranks, m};
+  for (std::int64_t rank = 0; rank < ranks; ++rank) {
+    order.blocks.push_back(folded_blocks(rank, ranks, m));
   }
   return order;
 }
@@ -146,7 +207,8 @@ class DualPipeRank {
   Op next(PipelineWork work, std::array<std::int64_t, 2>& done, std::size_t end) {
     const std::size_t direction = second_ ? 1 - end : end;  // 0: enters at rank 0
     const std::int64_t i = done[direction]++;
-    return {work, direction == 0 ? i : half_ + i, direction == 0 ? rank_ : ranks_ - 1 - rank_};
+    return {work, direction == 0 ? i : half_ + i, direction == 0 ? rank_ : ranks_ - 1 - rank_,
+            true};
   }
   Op forward(std::size_t end) { return next(PipelineWork::forward, forwards_, end); }
   Block backward(std::size_t end, bool apart) {
@@ -162,6 +224,9 @@ class DualPipeRank {
     Block block = {forward(forwards)};
     for (const Op& op : backward(backwards, false)) {
       block.push_back(op);
+    }
+    for (Op& op : block) {
+      op.alone = false;
     }
     run(std::move(block));
   }
@@ -217,7 +282,7 @@ class Run {
           }
           Seconds end = ready;
           for (const Op& op : block) {
-            end += time_of(op.work);
+            end += time_of(op);
           }
           for (const Op& op : block) {
             end_of(op) = end;
@@ -248,11 +313,14 @@ class Run {
         (static_cast<std::int64_t>(op.work) * order_.places + op.place) * order_.micro_batches +
         op.micro_batch)];
   }
-  Seconds time_of(PipelineWork work) const {
-    const Seconds all = work == PipelineWork::forward    ? passes_.forward
-                        : work == PipelineWork::backward ? passes_.backward
-                                                         : passes_.weights;
-    return all / base::as_double(chunks_);
+  Seconds time_of(const Op& op) const {
+    const Seconds all = op.work == PipelineWork::forward    ? passes_.forward
+                        : op.work == PipelineWork::backward ? passes_.backward
+                                                            : passes_.weights;
+    const Seconds longer = op.work == PipelineWork::forward    ? passes_.forward_alone
+                           : op.work == PipelineWork::backward ? passes_.backward_alone
+                                                               : Seconds{};
+    return (all + (op.alone ? longer : Seconds{})) / base::as_double(chunks_);
   }
   Seconds ready_of(const Block& block) {
     Seconds ready;
@@ -289,6 +357,36 @@ class Run {
 
 }  // namespace
 
+Seconds pipeline_bubble(const workloads::Training& t, std::int64_t ranks, const StagePasses& of) {
+  const double stages = base::as_double(ranks);
+  switch (t.schedule) {
+    case Schedule::zero_bubble:
+      return (stages - 1.0) * base::max(Seconds{}, of.alone - 2.0 * of.weights);
+    case Schedule::dualpipe:
+      return std::max(0.0, stages / 2.0 - 1.0) *
+             base::max(Seconds{}, of.both + of.backward_alone - 3.0 * of.weights);
+    case Schedule::zero_bubble_v: {
+      const Seconds backward = base::max(Seconds{}, of.backward_alone - of.weights);
+      const Seconds forward = of.alone - of.backward_alone;
+      const Seconds longest =
+          base::max(base::max(forward, backward), 2.0 * (backward - of.weights));
+      return 0.5 * ((stages - 1.0) * longest +
+                    std::max(0.0, stages - 2.0) * base::max(Seconds{}, forward - backward));
+    }
+    case Schedule::one_forward_one_backward:
+      break;
+  }
+  return (stages - 1.0) / base::as_double(t.virtual_stages) * of.alone;
+}
+
+double passes_alone(const workloads::Training& t, std::int64_t ranks, std::int64_t micro_batches) {
+  const double stages = base::as_double(ranks);
+  const double chunks = base::as_double(t.virtual_stages);
+  const double besides =
+      t.schedule == Schedule::dualpipe ? stages + 1.0 : ((chunks - 1.0) * stages + 1.0) / chunks;
+  return std::min(besides, base::as_double(micro_batches));
+}
+
 Seconds PipelineTimeline::waits(std::int64_t rank) const {
   Seconds waits = time;
   Seconds last;  // end of the block before; passes of one block are counted once
@@ -306,7 +404,9 @@ PipelineTimeline pipeline_timeline(Schedule schedule, std::int64_t ranks, std::i
   const bool mirrored = schedule == Schedule::dualpipe;
   const Order order =
       mirrored ? from_both_ends(ranks, micro_batches)
-               : one_by_one(ranks, chunks, micro_batches, schedule == Schedule::zero_bubble);
+      : schedule == Schedule::zero_bubble_v
+          ? folded(ranks, micro_batches)
+          : one_by_one(ranks, chunks, micro_batches, schedule == Schedule::zero_bubble);
   return Run(order, chunks, passes).timeline(mirrored);
 }
 
@@ -315,9 +415,11 @@ std::optional<PipelineTimeline> pipeline_of(const ScenarioView& s, const Trainin
   const workloads::Training& t = *s.training;
   const std::int64_t ranks = s.mapping->pipeline_parallel;
   const bool dual = t.schedule == Schedule::dualpipe;
+  const bool folds = t.schedule == Schedule::zero_bubble_v;
   const bool apart = t.schedule != Schedule::one_forward_one_backward;
   if (ranks == 1 || ranks * t.virtual_stages * micro_batches * kKinds > kMostPipelineEvents ||
-      (t.virtual_stages > 1 && micro_batches % ranks != 0) ||
+      (t.virtual_stages > 1 && !folds && micro_batches % ranks != 0) ||
+      (folds && micro_batches < 2 * ranks - 1) ||
       (dual && (micro_batches % 2 != 0 || micro_batches < 2 * ranks))) {
     return std::nullopt;
   }
@@ -325,7 +427,8 @@ std::optional<PipelineTimeline> pipeline_of(const ScenarioView& s, const Trainin
   const Seconds later = apart ? step.weight_gradients : Seconds{};
   const PipelinePasses passes{slowdown * (step.forward + 0.5 * step.sends),
                               slowdown * (step.backward + step.within + 0.5 * step.sends - later),
-                              slowdown * later};
+                              slowdown * later, slowdown * (step.forward_alone - step.forward),
+                              slowdown * (step.backward_alone - step.backward)};
   return pipeline_timeline(t.schedule, ranks, t.virtual_stages, micro_batches, passes);
 }
 

@@ -10,6 +10,14 @@
 //   dualpipe      Micro-batches enter at both ends. A rank has a stage and its mirror image. The order is that of
 //                 deepseek-ai/DualPipe, dualpipe.py. A forward and a backward pass that run together end together
 //
+//   zb_v          A rank has a chunk and, of the other p, the one as far from the end. The order is that of PyTorch
+//                 (torch/distributed/pipelining/schedules.py, ScheduleZBVZeroBubble), for equal f, b − w and w. All ranks end
+//                 together, since an optimizer waits for the norm of all gradients: the first p − 1 passes of a chunk are
+//                 waits even then. The paper's zero needs an optimizer that does not wait (its section 4)
+//
+// A forward pass before the first backward pass of a rank, and a backward pass after its last forward pass, is alone; of
+// dualpipe, all that do not run together are.
+//
 // A pass waits for the same micro-batch on the stage before it, a backward pass for its forward pass too. All stages are as
 // slow as the slowest one, as in the closed form (sim/training/training.hpp). Then a stage waits as long as the closed
 // form's bubble. Only the formula of dualpipe is longer: by up to (p/2−1)·(b − w − f) where that is above 0.
@@ -23,6 +31,21 @@
 #include "sim/scenario/scenario.hpp"
 
 namespace roofcast::sim {
+
+// What a micro-batch takes a stage with its sends: its passes beside those of another one, and without any.
+struct StagePasses {
+  base::Seconds both;
+  base::Seconds alone, backward_alone;
+  base::Seconds weights;  // gradients of weights in a backward pass
+};
+
+// The closed forms of sim/training/training.hpp. Time in which a stage waits in all:
+base::Seconds pipeline_bubble(const workloads::Training& training, std::int64_t ranks,
+                              const StagePasses& passes);
+// Forward passes of a stage, and as many backward passes, for which it does not wait and that have no other micro-batch beside
+// them.
+double passes_alone(const workloads::Training& training, std::int64_t ranks,
+                    std::int64_t micro_batches);
 
 enum class PipelineWork : std::uint8_t { forward, backward, weights };
 
@@ -47,6 +70,9 @@ struct PipelinePasses {
   base::Seconds forward;
   base::Seconds backward;  // without gradients of weights where these are apart
   base::Seconds weights;   // 0: within the backward pass
+  // By which they are longer without another micro-batch beside them.
+  base::Seconds forward_alone = {};
+  base::Seconds backward_alone = {};
 };
 
 PipelineTimeline pipeline_timeline(workloads::Schedule schedule, std::int64_t ranks,
@@ -57,6 +83,7 @@ PipelineTimeline pipeline_timeline(workloads::Schedule schedule, std::int64_t ra
 //
 //   - with one stage
 //   - where chunks take turns and micro-batches are no multiple of the stages: the software refuses it
+//   - where zb_v has fewer micro-batches than 2p − 1
 //   - where dualpipe has an odd number of micro-batches, or fewer than two for each rank: it refuses this too
 //   - with more than kMostPipelineEvents
 inline constexpr std::int64_t kMostPipelineEvents = 200'000;

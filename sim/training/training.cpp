@@ -13,7 +13,9 @@
 #include "sim/result/feasibility.hpp"
 #include "sim/training/exchange.hpp"
 #include "sim/training/jitter.hpp"
+#include "sim/training/newton_schulz.hpp"
 #include "sim/training/pass.hpp"
+#include "sim/training/pipeline.hpp"
 #include "sim/training/slowest_stage.hpp"
 #include "sim/training/step_cache.hpp"
 #include "sim/training/training_run.hpp"
@@ -27,24 +29,6 @@ namespace {
 using base::as_double;
 using base::Seconds;
 
-// Time in which a stage waits in all, of a micro-batch that takes it `both`, its backward pass `backward`.
-//
-//   later   s, gradients of weights in a backward pass
-Seconds bubble_of(const ScenarioView& s, Seconds both, Seconds backward, Seconds later) {
-  const workloads::Training& t = *s.training;
-  const double stages = as_double(s.mapping->pipeline_parallel);
-  switch (t.schedule) {
-    case workloads::Schedule::zero_bubble:
-      return (stages - 1.0) * base::max(Seconds{}, both - 2.0 * later);
-    case workloads::Schedule::dualpipe:
-      return std::max(0.0, stages / 2.0 - 1.0) *
-             base::max(Seconds{}, both + backward - 3.0 * later);
-    case workloads::Schedule::one_forward_one_backward:
-      break;
-  }
-  return (stages - 1.0) / as_double(t.virtual_stages) * both;
-}
-
 Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
   return models::cost_of(op, machine).time;
 }
@@ -54,10 +38,12 @@ Seconds time_of(const workloads::Operator& op, const models::Machine& machine) {
 Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
                        const models::RankParameters& rank) {
   const workloads::Training& t = *s.training;
-  const double states = 4.0 + 2.0 * t.moment_bytes;  // fp32 parameter and moments, read and written
   const double shared = updated_parameters(t, mapping, rank);
-  const workloads::Elementwise update{shared * (states + t.gradient_bytes),
-                                      shared * (states + workloads::kHiddenBytes), 10.0 * shared};
+  const double tables = updated_parameters(t, mapping, {rank.tables, 0.0, rank.tables});
+  // The fp32 parameter and moments, read and written.
+  const double states = 4.0 * shared + t.moment_bytes * workloads::moments(t, shared, tables);
+  const workloads::Elementwise update{states + shared * t.gradient_bytes,
+                                      states + shared * workloads::kHiddenBytes, 10.0 * shared};
   const workloads::Elementwise clear{0.0, rank.total() * t.gradient_bytes, 0.0};
   return time_of(update, s.platform->machine) + time_of(clear, s.platform->machine);
 }
@@ -122,9 +108,19 @@ struct BothPasses {
   Pass forward, backward;
   std::array<Seconds, 2> waits{};  // for the host, in each
   models::Drawn drawn;
-  double slower = 1.0;   // factor of the power limit, and of the chip, on both
-  double exposed = 1.0;  // share of the exchanges with experts that no other micro-batch hides
+  double slower = 1.0;  // factor of the power limit, and of the chip, on both
+  double exposed =
+      1.0;  // share of the exchanges with experts that another micro-batch does not hide
 };
+
+// A pass without another micro-batch beside it.
+Pass pass_alone(const Pass& pass, const BothPasses& both) {
+  Pass result = pass;
+  const double hidden = (1.0 - both.exposed) * both.slower;
+  result.layers += hidden * pass.layer_exchanges;
+  result.head += hidden * pass.head_exchanges;
+  return result;
+}
 
 // Factor on the kernels of a chip that has another one's calibration, as the trainer's measured steps say.
 double chip_factor(const ScenarioView& s) {
@@ -143,18 +139,17 @@ void slow_down(Pass& pass, double slower, Seconds waits) {
 }
 
 // The share of exchanges with experts that is not hidden, where each travels while another micro-batch computes. Their
-// kernels take SMs from it. The first forward and the last backward pass have no other beside them.
+// kernels take SMs from it.
 //
 //   taken   of the SMs          sent   s, exchanges of both passes          others   s, the rest of both
-double exposed_share(const BothPasses& both, std::int64_t count, const models::Machine& machine) {
+double exposed_share(const BothPasses& both, const models::Machine& machine) {
   const Seconds sent = both.forward.layer_exchanges + both.backward.layer_exchanges;
   if (sent.si() <= 0.0) {
     return 1.0;
   }
   const Seconds others = both.forward.layers + both.backward.layers - sent;
   const double taken = as_double(workloads::Collective{}.sms) / machine.sms;
-  const double alone = 1.0 / as_double(count);
-  return alone + (1.0 - alone) * std::clamp(1.0 - others / sent, taken, 1.0);
+  return std::clamp(1.0 - others / sent, taken, 1.0);
 }
 
 workloads::Graph backward_graph_of(const ScenarioView& s, const workloads::Mapping& mapping,
@@ -180,7 +175,7 @@ BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
   both.slower = chip_factor(s) * (both.drawn.time /
                                   (both.forward.activity.running + both.backward.activity.running));
   if (t.expert_overlap) {
-    both.exposed = exposed_share(both, batches.count, machine);
+    both.exposed = exposed_share(both, machine);
     for (Pass* pass : {&both.forward, &both.backward}) {
       pass->layers -= (1.0 - both.exposed) * pass->layer_exchanges;
       pass->head -= (1.0 - both.exposed) * pass->head_exchanges;
@@ -227,6 +222,7 @@ workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& 
   batch.predicted_tokens = s.model->mtp.empty() ? 0 : s.training->predicted_tokens;
   workloads::Fusion fusion;
   fusion.sorts_copies = s.training->dispatcher == workloads::Dispatcher::all_to_all;
+  fusion.sends_quantised = s.training->quantised_dispatch;
   fusion.gathers_quantised = true;
   fusion.keeps_scores = !s.training->fused_attention;
   fusion.unfused_rope = !s.training->fused_rope;
@@ -274,6 +270,8 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   const Seconds offloaded = offload_time(s, mapping, batches);
   step.forward = base::max(slowest_stage(s, passes.forward), offloaded);
   step.backward = base::max(slowest_stage(s, passes.backward), offloaded);
+  step.forward_alone = base::max(slowest_stage(s, pass_alone(passes.forward, passes)), offloaded);
+  step.backward_alone = base::max(slowest_stage(s, pass_alone(passes.backward, passes)), offloaded);
   step.waits = (passes.waits[0] + passes.waits[1]) / as_double(mapping.pipeline_parallel);
   const models::RankParameters rank = models::rank_parameters(*s.model, mapping, t);
   const Exchange exchange = exchange_of(s, mapping, rank, layers);
@@ -299,16 +297,21 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.sends = t.virtual_stages > 1 && t.overlap ? base::max(Seconds{}, sends - both) : sends;
   const double slowdown = t.trainer.slowdown;
   const auto count = as_double(batches.count);
-  step.passes = slowdown * count * (both + step.sends);
+  const Seconds longer = step.forward_alone - step.forward + step.backward_alone - step.backward;
+  step.alone = slowdown * passes_alone(t, stages, batches.count) * longer;
+  step.passes = slowdown * count * (both + step.sends) + step.alone;
   const auto waits = [&](const Pass& pass) {
     return base::max(Seconds{}, slowest_stage(s, pass) - pass.all() / as_double(stages));
   };
   step.straggler = slowdown * count * (waits(passes.forward) + waits(passes.backward));
   const Pass& backward = passes.backward;
   step.weight_gradients = step.backward * (backward.weight_gradients / backward.all());
-  step.bubble = slowdown * bubble_of(s, both + step.sends, step.backward, step.weight_gradients);
+  step.bubble = slowdown * pipeline_bubble(t, stages,
+                                           {both + step.sends, both + step.sends + longer,
+                                            step.backward_alone, step.weight_gradients});
   step.exchange = slowdown * count * within + step.gradients;
-  step.optimizer = optimizer_time(s, mapping, rank);
+  step.optimizer = optimizer_time(s, mapping, rank) +
+                   (t.muon ? newton_schulz_time(passes.backward_graph, s, mapping) : Seconds{});
   step.host = t.trainer.step_overhead;
   const double ranks = as_double(mapping.ranks());
   step.jitter =
@@ -392,6 +395,11 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
   if (t.schedule == workloads::Schedule::dualpipe &&
       (mapping.pipeline_parallel % 2 != 0 || batches.count < mapping.pipeline_parallel)) {
     e.infeasible = infeasible::DualPipe{mapping.pipeline_parallel, batches.count};
+    return;
+  }
+  if (t.schedule == workloads::Schedule::zero_bubble_v &&
+      batches.count < 2 * mapping.pipeline_parallel - 1) {
+    e.infeasible = infeasible::ZeroBubbleV{mapping.pipeline_parallel, batches.count};
     return;
   }
   if (t.rank_order == workloads::RankOrder::pipeline_then_data && mapping.pipeline_parallel > 1 &&

@@ -18,7 +18,10 @@
 //              activations need on the chip's link to its host. The clock is what the chip's power allows.
 //   bubble     1f1b         (p−1)/v · (f + b)        GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473)
 //              zero_bubble  (p−1) · (f + b − 2w)     w: gradients of weights in b (H1, arXiv 2401.10241)
-//              dualpipe     (p/2−1) · (f + 2b − 3w)  arXiv 2412.19437 table 2; parameters and gradients twice
+//              zb_v         (p−1)/2 · max(f, i, 2i−2w) + (p−2)/2 · max(0, f−i), i = b−w: of the timeline (pipeline.hpp),
+//                           which is a little longer where f > i and w < i
+//              dualpipe     (p/2−1) · (f + 2b − 3w)  arXiv 2412.19437 table 2; parameters and gradients twice. There f + b
+//                           is of a forward beside a backward pass, and the other b of one that is alone
 //   sends      Activations and their gradients of a micro-batch, v times each. Overlapped with compute if interleaved.
 //   gradients  Gradients are reduce-scattered and parameters gathered over data · context ranks, those of experts over
 //              their replicas. If nothing is sharded, gradients are all-reduced. With overlap, everything except the
@@ -30,13 +33,16 @@
 //              scatters them. With
 //              `parameters` sharded, both passes of every micro-batch gather them too. Both travel layer by layer.
 //   optimizer  Reads the gradient, the fp32 parameter and two moments. Writes all of these except the gradient, and the
-//              bf16 parameter.
+//              bf16 parameter. Muon has products besides (sim/training/newton_schulz.hpp).
 //
 // Collectives of tensor, context and expert parallelism are in f and b, exposed. With expert_overlap the exchanges with
 // experts of one micro-batch travel while another computes (DualPipe, arXiv 2412.19437; Megatron's combined 1F1B). Of
-// their time x in f + b = x + c is exposed
+// their time x in f + b = x + c is exposed max(x − c, n·x), n being the share of the SMs that the exchange's kernels take.
+// A forward pass while the pipeline fills, and a backward pass while it empties, has no other beside it: all of x is
+// exposed in those of the bubble of 1F1B, and in so many forward and so many backward passes besides:
 //
-//   x/m + (1 − 1/m) · max(x − c, n·x)         n: share of the SMs that the exchange's kernels take
+//   1f1b, zero_bubble   ((v−1)·p + 1)/v        the first one and the last one, and interleaving's longer ends
+//   dualpipe            p + 1                  of a rank in the middle
 //
 // With tensor_overlap those of tensor parallelism with sequence_parallel are cut into as many pieces as ranks and travel
 // beside a product of a linear layer, the one before the reduce-scatter and the one after the all-gather

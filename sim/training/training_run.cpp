@@ -19,10 +19,12 @@ constexpr std::int64_t kMostGpusOfHost = 8;
 constexpr Seconds kLongestRun = 100.0 * 365.25 * 86400.0 * base::second;
 
 Bytes checkpoint_of(const ScenarioView& s) {
-  const double each =
-      s.run->checkpoint.bytes_per_parameter.value_or(2.0 + 4.0 + 2.0 * s.training->moment_bytes);
   const workloads::ParameterCount count = workloads::parameters(*s.model);
-  return (count.total() + count.mtp) * each * base::byte;
+  const double all = count.total() + count.mtp;
+  const double moments = workloads::moments(*s.training, all, count.embedding + count.head) / all;
+  const double each = s.run->checkpoint.bytes_per_parameter.value_or(
+      2.0 + 4.0 + moments * s.training->moment_bytes);
+  return all * each * base::byte;
 }
 
 // 0 of a run with `days`.

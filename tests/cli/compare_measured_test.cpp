@@ -242,6 +242,30 @@ TEST_CASE("A log of nccl-tests on another GPU than the scenario's is an error", 
             .code == 0);
 }
 
+TEST_CASE("Beside a trace of a training step stand the passes of all its micro-batches", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", base::read_text(example("llama-8b_training")));
+  roofcast.write("t.json",
+                 R"({"traceEvents": [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1",
+"ts": 0, "dur": 900, "pid": 0, "tid": 1}, {"ph": "X", "cat": "kernel", "name":
+"nvjet_hsh_gemm", "ts": 10, "dur": 500, "pid": 0, "tid": 7, "args": {"device": 0}}]})");
+  const auto forecast = [&](const std::string& kind, const std::string& batch) {
+    const std::string out =
+        roofcast.output({"compare", "s.yaml", "t.json", "--iterations", "1", "--csv", "m.csv",
+                         "--set", "training.global_batch=" + batch});
+    CHECK(contains(out, "beside one optimizer step: passes of "));
+    const base::CsvTable rows = base::read_csv(roofcast.path("m.csv"));
+    return number(rows, row_of(rows, "kind", kind), "forecast_s");
+  };
+  CHECK(forecast("gemm", "512") > 0.0);
+  CHECK(forecast("gemm", "1024") == Approx(2.0 * forecast("gemm", "512")));
+  const Json estimate = Json::parse(roofcast.output({"estimate", "s.yaml", "--json"}));
+  CHECK(forecast("gemm", "512") + forecast("attention", "512") < estimate["step_s"].get<double>());
+}
+
 TEST_CASE("A scenario or a result alone gets a line of what compare wants", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

@@ -176,7 +176,7 @@ def gather(roofcast, root, folder):
         name = table.name.split(".")[0]
         (folder / f"{name}.csv").write_text(rows_of(table, 6))
         (folder / f"h200_{name}.csv").write_text(rows_of(table, 40, ("h200_sxm", "vllm")))
-    (folder / "training.csv").write_text(rows_of(measured / "e2e/megatron_bridge_summary.csv", 4))
+    (folder / "training.csv").write_text(rows_of(measured / "published/training_validation_megatron_bridge.csv", 4))
     (folder / "rl.csv").write_text(rows_of(measured / "e2e/nemo_rl.csv", 4))
     (folder / "requests_trace.csv").write_text(rows_of(root / "examples/traces/azure_busy_minutes.csv", 30))
     for name in ("AzureLLMInferenceTrace_code.csv.gz", "mooncake_conversation.jsonl.gz"):

@@ -38,6 +38,7 @@ LinearFormat GraphBuilder::router_format() const {
 // all_tokens  tokens of all ranks that share these experts
 // exchange    experts are on other ranks than the tokens, which must be sent to them
 // by_expert   experts are whole, so tokens go to the ranks of their experts only
+// first       tokens are quantised before they are sent, in training
 // own         tokens that this rank combines
 // projected   tokens that this rank projects to the width of the experts
 // tokens      tokens that this rank hands out; the ranks of a group share their tokens
@@ -46,8 +47,6 @@ LinearFormat GraphBuilder::router_format() const {
 void GraphBuilder::experts(double count) {
   const MoeShape& moe = model_.moe;
   const LinearFormat format = precision_.experts;
-  // A server sends tokens as experts read them. Training sends 16 bits and quantises what has come.
-  const NumberFormat sent = batch_.loss ? precision_.plain.activations : format.activations;
   const std::int64_t hidden = model_.expert_hidden();
   const std::int64_t ranks = mapping_.expert_ranks();
   const std::int64_t groups = batch_.groups > 0 ? batch_.groups : mapping_.data_parallel;
@@ -56,6 +55,11 @@ void GraphBuilder::experts(double count) {
       ceil_div(groups * (decode_rows_ + cp_ * prefill_rows_), mapping_.expert_replicas);
   const bool exchange = ranks > tp_;
   const bool by_expert = mapping_.expert_tensor_parallel() == 1;
+  // A server sends tokens as experts read them. Training does too, or sends 16 bits and quantises what has come.
+  const bool first = batch_.loss && fusion_.sends_quantised && exchange && by_expert &&
+                     base::bits(format.activations) < 16.0;
+  const NumberFormat sent =
+      batch_.loss && !first ? precision_.plain.activations : format.activations;
   const std::int64_t own = ceil_div(ceil_div(decode_rows_, cp_) + prefill_rows_, tp_);
   const std::int64_t projected = exchange ? own : tokens_;
   norm("moe.norm", count);
@@ -83,11 +87,14 @@ void GraphBuilder::experts(double count) {
       static_cast<double>(decode_rows_ + cp_ * prefill_rows_) / static_cast<double>(tp_ * cp_);
   const double copies = tokens * static_cast<double>(moe.top_k * hidden);
   const auto gathered = static_cast<double>(all_tokens * hidden);
-  const auto all_to_all = [&](std::string_view name, double bytes) {
-    call(name,
-         Collective{CollectiveKind::all_to_all, bytes, ranks, 1, fusion_.custom_all_reduce,
-                    fusion_.sorts_copies ? 1 : moe.top_k, false, tokens},
-         count);
+  const auto all_to_all = [&](std::string_view name, double bytes, double backward) {
+    Collective sends{
+        CollectiveKind::all_to_all,           bytes, ranks, 1, fusion_.custom_all_reduce,
+        fusion_.sorts_copies ? 1 : moe.top_k, false, tokens};
+    if (first) {
+      sends.backward_bytes = backward;
+    }
+    call(name, sends, count);
     graph_.back().exchange = true;
   };
   const auto between_ranks = [&](std::string_view name, CollectiveKind kind, double bytes) {
@@ -102,15 +109,18 @@ void GraphBuilder::experts(double count) {
   };
   const double whole = tokens * static_cast<double>(hidden);
   sort("moe.copy", whole, copies);
+  if (first) {
+    quantise("moe.quantise", whole, format, count);
+  }
   if (exchange && by_expert) {
-    all_to_all("moe.dispatch", byte_count(copies, sent));
+    all_to_all("moe.dispatch", byte_count(copies, sent), copies * kHiddenBytes);
   } else if (exchange) {
     between_ranks("moe.gather", CollectiveKind::all_gather, byte_count(gathered, sent));
   }
   if (overlaps_shared) {
-    const std::size_t first = graph_.size();
+    const std::size_t begin = graph_.size();
     share();
-    for (std::size_t i = first; i < graph_.size(); ++i) {
+    for (std::size_t i = begin; i < graph_.size(); ++i) {
       graph_[i].overlapped = true;
     }
   }
@@ -127,7 +137,7 @@ void GraphBuilder::experts(double count) {
   const bool second = fusion_.alternative_experts;
   call("moe.routing", ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, sent, second},
        count);
-  if (batch_.loss) {
+  if (batch_.loss && !first) {
     quantise("moe.quantise", rows, format, count);
   }
   call("moe.up",
@@ -159,7 +169,7 @@ void GraphBuilder::experts(double count) {
   };
   if (exchange && by_expert) {
     sort("moe.sort", rows, rows);
-    all_to_all("moe.combine", copies * kHiddenBytes);
+    all_to_all("moe.combine", copies * kHiddenBytes, byte_count(copies, sent));
     sort("moe.sum", copies, whole);
     project_back();
     share_decodes();

@@ -27,6 +27,8 @@ struct Fusion {
   bool overlaps_shared_experts = false;  // shared experts run while tokens are dispatched
   // Kernels of their own sort tokens before and after these are exchanged with experts.
   bool sorts_copies = false;
+  // Tokens travel to experts in the format that these read, and gradients to what they come from. Sums come back in 16 bits.
+  bool sends_quantised = false;
   // Each rank of tensor parallelism quantises its own tokens, and gathers all of them in the format of the product.
   bool gathers_quantised = false;
   // Attention is products and kernels of their own, which pass scores through memory.
@@ -43,7 +45,7 @@ struct Fusion {
 inline constexpr double kFusedNormBytes = 8e6;
 
 // Reads the group `fusion:`. What is not in it comes from the scenario: overlaps_shared_experts from serving.overlap,
-// sorts_copies from training.dispatcher, keeps_scores and the unfused from training.fused_…, dropout from training.dropout.
+// sorts_copies from training.dispatcher, sends_quantised from training.dispatch, keeps_scores and the unfused from training.fused_…, dropout from training.dropout.
 // gathers_quantised is so in training.
 void read(base::Fields& f, Fusion& fusion);
 

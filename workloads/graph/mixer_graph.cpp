@@ -256,6 +256,10 @@ void GraphBuilder::latent(double count) {
                   byte_count(static_cast<double>(tokens_ * cache), precision_.kv_cache),
               count);
   linear("attention.query", tokens_, heads * qk, a.q_rank > 0 ? a.q_rank : hidden_, format, count);
+  if (fusion_.unfused_rope) {
+    call("attention.rope", unfused_rope(static_cast<double>(tokens_ * (heads + 1) * a.rope_dim)),
+         count);
+  }
   if (a.index.top_k > 0) {
     index_scores(count);
   }

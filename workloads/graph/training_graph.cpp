@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/graph/training_graph.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/overloaded.hpp"
+#include "base/units/number_format.hpp"
+#include "workloads/graph/unfused_kernels.hpp"
 
 namespace roofcast::workloads {
 namespace {
@@ -26,10 +29,23 @@ CollectiveKind opposite(CollectiveKind kind) {
   return kind;
 }
 
+// Scales of 1 × 128 elements go along the sum of a product. That of the gradients of weights goes over the tokens.
+bool in_blocks(NumberFormat activations) { return activations == NumberFormat::fp8_block; }
+
+bool multiplies_blocks(const Call& call) {
+  const auto* gemm = std::get_if<Gemm>(&call.op);
+  const auto* grouped = std::get_if<GroupedGemm>(&call.op);
+  return (gemm != nullptr && in_blocks(gemm->activations)) ||
+         (grouped != nullptr && in_blocks(grouped->activations));
+}
+
 class Backward {
  public:
-  Backward(Graph& graph, double gradient_bytes, bool adapters_only)
-      : graph_(graph), gradient_bytes_(gradient_bytes), adapters_only_(adapters_only) {}
+  Backward(Graph& graph, const Graph& forward, double gradient_bytes, bool adapters_only)
+      : graph_(graph),
+        gradient_bytes_(gradient_bytes),
+        adapters_only_(adapters_only),
+        blocks_(std::any_of(forward.begin(), forward.end(), multiplies_blocks)) {}
 
   void add(const Call& forward) {
     from_ = &forward;
@@ -46,6 +62,9 @@ class Backward {
               if (o.read_bytes + o.written_bytes <= 0.0) {
                 call(o);  // random numbers, again
                 return;
+              }
+              if (blocks_ && from_->name.find(".quantise") != std::string_view::npos) {
+                return;  // each product quantises its gradients
               }
               call(Elementwise{o.read_bytes + o.written_bytes, o.read_bytes, 2.0 * o.flop, o.taps});
             },
@@ -75,7 +94,15 @@ class Backward {
     graph_.back().overlapped = overlapped;
     graph_.back().weight_gradient = true;
   }
+  // What the products with `rows` gradients of n and inputs of k elements read, `of_weights`: those of weights too.
+  void quantise(NumberFormat format, double rows, std::int64_t n, std::int64_t k, bool of_weights) {
+    if (in_blocks(format)) {
+      call(requantise(rows * static_cast<double>(n),
+                      of_weights ? rows * static_cast<double>(k) : 0.0));
+    }
+  }
   void gemm(const Gemm& o) {
+    quantise(o.activations, static_cast<double>(o.m * o.batch), o.n, o.k, !frozen());
     call(Gemm{o.m, o.k, o.n, o.batch, o.activations, o.weights});
     if (frozen()) {
       return;
@@ -85,6 +112,7 @@ class Backward {
     accumulate(static_cast<double>(o.k * o.n * o.batch), true);
   }
   void grouped(const GroupedGemm& o) {
+    quantise(o.activations, o.pairs, o.n, o.k, !frozen());
     call(GroupedGemm{o.pairs, o.distinct, o.k, o.n, o.activations, o.weights, o.even,
                      o.alternative_kernel});
     if (frozen()) {
@@ -100,6 +128,7 @@ class Backward {
   Graph& graph_;
   const double gradient_bytes_;
   const bool adapters_only_;
+  const bool blocks_;
   const Call* from_ = nullptr;
 };
 
@@ -138,7 +167,7 @@ Graph backward_graph(const Graph& forward, const Recompute& recompute, double sh
       graph.push_back(call);
     }
   }
-  Backward backward(graph, gradient_bytes, adapters_only);
+  Backward backward(graph, forward, gradient_bytes, adapters_only);
   for (const Call& call : forward) {
     backward.add(call);
   }

@@ -124,6 +124,10 @@ PipelineLayout even_layout(std::int64_t layers, std::int64_t chunks) {
   return layout;
 }
 
+std::int64_t held_by_v(std::int64_t stages, std::int64_t stage, std::int64_t k, std::int64_t m) {
+  return std::min(m, k == 0 ? 2 * stages - stage - 1 : stage + 1);
+}
+
 std::int64_t held_micro_batches(std::int64_t stages, std::int64_t virtual_stages,
                                 std::int64_t stage, std::int64_t k, std::int64_t m) {
   if (virtual_stages == 1) {

@@ -42,6 +42,8 @@ PipelineLayout even_layout(std::int64_t layers, std::int64_t chunks);
 //   interleaved   2·(p − stage − 1) + (v−1)·p + 1 of chunks, p micro-batches in a chunk before the next chunk
 //
 // (arXiv 2104.04473; Megatron-LM, schedules.py). On the first stage that is p and p · (1 + (p−1)/(p·v)) micro-batches.
+// With zb_v each rank holds 2p chunks' (sim/training/pipeline.hpp), which is p micro-batches: held_by_v.
+std::int64_t held_by_v(std::int64_t stages, std::int64_t stage, std::int64_t k, std::int64_t m);
 std::int64_t held_micro_batches(std::int64_t stages, std::int64_t virtual_stages,
                                 std::int64_t stage, std::int64_t k, std::int64_t m);
 

@@ -78,6 +78,20 @@ Precision training_precision(Precision precision, const Training& training) {
   return precision;
 }
 
+std::int64_t rank_of_chunk(Schedule schedule, std::int64_t chunk, std::int64_t ranks) {
+  return schedule == Schedule::zero_bubble_v && chunk >= ranks ? 2 * ranks - 1 - chunk
+                                                               : chunk % ranks;
+}
+
+std::int64_t chunk_of_rank(Schedule schedule, std::int64_t rank, std::int64_t k,
+                           std::int64_t ranks) {
+  return schedule == Schedule::zero_bubble_v && k == 1 ? 2 * ranks - 1 - rank : rank + k * ranks;
+}
+
+double moments(const Training& training, double parameters, double tables) {
+  return training.muon ? parameters + tables : 2.0 * parameters;
+}
+
 const LinearFormat* inference_format(const Precision& precision) {
   const LinearFormat* const formats[] = {&precision.attention, &precision.recurrent,
                                          &precision.mlp,       &precision.experts,
@@ -140,10 +154,17 @@ void read(base::Fields& f, Training& training) {
   f.choice<Schedule>("schedule", training.schedule,
                      {{"1f1b", Schedule::one_forward_one_backward},
                       {"zero_bubble", Schedule::zero_bubble},
-                      {"dualpipe", Schedule::dualpipe}},
+                      {"dualpipe", Schedule::dualpipe},
+                      {"zb_v", Schedule::zero_bubble_v}},
                      base::optional);
-  if (training.schedule != Schedule::one_forward_one_backward && training.virtual_stages > 1) {
-    f.problem("schedule", "only 1f1b has several chunks of layers a rank (virtual_stages)");
+  if (training.schedule == Schedule::zero_bubble_v) {
+    if (training.virtual_stages != 2) {
+      f.problem("schedule", "zb_v has two chunks of layers a rank: virtual_stages: 2");
+    }
+  } else if (training.schedule != Schedule::one_forward_one_backward &&
+             training.virtual_stages > 1) {
+    f.problem("schedule",
+              "only 1f1b and zb_v have several chunks of layers a rank (virtual_stages)");
   }
   read_layout(f, training.layout);
   read_parts(
@@ -166,6 +187,12 @@ void read(base::Fields& f, Training& training) {
                       {"gradients", Sharding::gradients},
                       {"parameters", Sharding::parameters}},
                      base::optional);
+  f.choice<bool>("optimizer", training.muon, {{"adam", false}, {"muon", true}}, base::optional);
+  if (training.muon && training.sharding >= Sharding::gradients) {
+    f.problem("optimizer",
+              "muon multiplies whole matrices, and sharding of gradients or parameters cuts them: "
+              "sharding optimizer or none");
+  }
   f.choice<double>("gradients", training.gradient_bytes, {{"fp32", 4.0}, {"bf16", 2.0}},
                    base::optional);
   f.choice<double>("moments", training.moment_bytes, {{"fp32", 4.0}, {"bf16", 2.0}, {"fp8", 1.0}},
@@ -190,9 +217,15 @@ void read(base::Fields& f, Training& training) {
   f.flag("overlap", training.overlap, base::optional);
   f.flag("tensor_overlap", training.tensor_overlap, base::optional);
   f.flag("expert_overlap", training.expert_overlap, base::optional);
+  if (training.expert_overlap && training.schedule == Schedule::zero_bubble_v) {
+    f.problem("expert_overlap",
+              "zb_v runs no forward beside a backward pass: schedule 1f1b or dualpipe");
+  }
   f.choice<Dispatcher>("dispatcher", training.dispatcher,
                        {{"fused", Dispatcher::fused}, {"all_to_all", Dispatcher::all_to_all}},
                        base::optional);
+  f.choice<bool>("dispatch", training.quantised_dispatch, {{"bf16", false}, {"quantised", true}},
+                 base::optional);
   f.flag("grouped_experts", training.grouped_experts, base::optional);
   f.choice<bool>("expert_activations", training.fp8_expert_activations,
                  {{"bf16", false}, {"fp8", true}}, base::optional);
@@ -222,6 +255,9 @@ void read(base::Fields& f, Training& training) {
     f.problem("lora",
               "adapters beside parameters that are sharded are not described: sharding optimizer "
               "or gradients");
+  }
+  if (training.lora.trains() && training.muon) {
+    f.problem("optimizer", "adapters (lora) are trained by adam");
   }
   f.group(
       "jitter",

@@ -7,15 +7,16 @@
 //     sequence_length: 4096
 //     micro_batch: 1                # sequences a data-parallel rank computes at once
 //     virtual_stages: 2             # chunks of layers a pipeline rank has (interleaved 1F1B)
-//     schedule: 1f1b                # or zero_bubble, dualpipe: of one chunk a rank
+//     schedule: 1f1b                # or zero_bubble, dualpipe: of one chunk a rank; zb_v: of two
 //     layout: "E|(t|)*30L"          # layers of each chunk (workloads/training/pipeline_layout.hpp); even without it
 //     recompute: none               # or full, a module, a list of modules (workloads/graph/recompute.hpp)
 //     recompute_layers: 4           # layers of each stage that `full` takes; all without it
 //     offload: {layers: 10}         # of each stage: their activations wait in the host's memory, reached by the chip's
 //                                   # PCIe port or at `bandwidth` a direction
 //     sharding: optimizer           # or none, gradients, parameters (FSDP)
+//     optimizer: adam               # or muon, of the matrices of layers (sim/training/newton_schulz.hpp)
 //     gradients: fp32               # what data-parallel ranks add up; or bf16
-//     moments: fp32                 # Adam's; or bf16, fp8
+//     moments: fp32                 # of the optimizer; or bf16, fp8
 //     parameters: bf16              # or quantised: linear layers keep them in the format they compute in only
 //     fused_loss: true              # one kernel, which keeps logits in 16 bits only
 //     fused_attention: true         # false: scores pass through memory, as before FlashAttention; they are computed again
@@ -27,6 +28,7 @@
 //     tensor_overlap: true          # tensor parallelism's exchanges travel while the products beside them compute
 //     expert_overlap: true          # exchanges with experts travel while another micro-batch computes
 //     dispatcher: fused             # a token is sent once to each rank; or all_to_all, once for each of its experts
+//     dispatch: quantised           # tokens travel to experts in the format that these read, gradients too; or bf16
 //     grouped_experts: true         # one kernel multiplies all experts of a rank, whatever the trainer's own are
 //     expert_activations: fp8       # what experts' activation functions keep of their input; or bf16
 //     cuda_graphs: [attention]      # what the host launches with one call; or none, full, recurrence, router, mlp
@@ -73,8 +75,20 @@ struct TrainerKernels {
 
 // The order in which a pipeline rank computes. zero_bubble: H1 of arXiv 2401.10241, which computes gradients of weights
 // where it would wait. dualpipe: arXiv 2412.19437 section 3.2.1; micro-batches enter at both ends, so that a rank has the
-// layers of two stages.
-enum class Schedule : std::uint8_t { one_forward_one_backward, zero_bubble, dualpipe };
+// layers of two stages. zb_v: arXiv 2401.10241 section 6; of 2p chunks a rank has one and the one as far from the other end,
+// so that the first rank has embedding and head.
+enum class Schedule : std::uint8_t {
+  one_forward_one_backward,
+  zero_bubble,
+  dualpipe,
+  zero_bubble_v
+};
+
+// The pipeline rank of a chunk.
+std::int64_t rank_of_chunk(Schedule schedule, std::int64_t chunk, std::int64_t ranks);
+// The k-th chunk of a rank.
+std::int64_t chunk_of_rank(Schedule schedule, std::int64_t rank, std::int64_t k,
+                           std::int64_t ranks);
 
 // How ranks are numbered: replicas of a stage one after another, or the stages of a replica (sim/training/exchange.hpp).
 enum class RankOrder : std::uint8_t { data_then_pipeline, pipeline_then_data };
@@ -154,6 +168,7 @@ struct Training {
   Recompute recompute;
   Offload offload;
   Sharding sharding = Sharding::optimizer;
+  bool muon = false;  // false: Adam
   double gradient_bytes = 4.0;
   double moment_bytes = 4.0;
   bool quantised_parameters = false;
@@ -166,6 +181,7 @@ struct Training {
   bool tensor_overlap = false;
   bool expert_overlap = false;
   Dispatcher dispatcher = Dispatcher::fused;
+  bool quantised_dispatch = false;
   bool grouped_experts = false;
   bool fp8_expert_activations = false;
   CudaGraphs cuda_graphs;
@@ -184,6 +200,11 @@ Mapping training_mapping(const Architecture& model, Mapping mapping);
 
 // The precision in training, where there is no cache: its format becomes that of attention.
 Precision training_precision(Precision precision, const Training& training);
+
+// Moments that the optimizer keeps of `parameters`, of which `tables` are embedding and head: Adam two of each, Muon one of
+// each, but for the tables, which it leaves to Adam (NVIDIA/Megatron-LM core/optimizer/layer_wise_optimizer.py). Norms too,
+// which are few: they count as matrices.
+double moments(const Training& training, double parameters, double tables);
 
 // The linear layer whose weights and activations differ in format; null if none does. Training multiplies activations by
 // their gradients and gradients by weights, so that weights alone in few bits serve inference only.

@@ -78,4 +78,25 @@ TEST_CASE("Only 1F1B has several chunks of layers a rank", "[unit]") {
   }
 }
 
+TEST_CASE("ZB-V needs two chunks a rank and 2p − 1 micro-batches, and hides no exchanges",
+          "[unit]") {
+  const auto refused = [](const std::string& schedule) {
+    try {
+      trained(schedule);
+    } catch (const base::InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refused("zb_v").find("two chunks") != std::string::npos);
+  CHECK(refused("zb_v, virtual_stages: 2, expert_overlap: true").find("no forward beside") !=
+        std::string::npos);
+  CHECK_FALSE(trained("zb_v, virtual_stages: 2", 8, 14).fits());
+  const ServingEstimate v = trained("zb_v, virtual_stages: 2", 8, 16);
+  REQUIRE(v.fits());
+  CHECK(v.workflow->training.bubble < step_of("zero_bubble").bubble);
+  // The first rank has embedding and head, as those of DualPipe, but its own chunks only.
+  CHECK(v.workflow->training.footprint.parameters < step_of("dualpipe").footprint.parameters);
+}
+
 }  // namespace roofcast::sim::unit_sim_training_schedule
