@@ -12,7 +12,7 @@
 //                 times as many requests as usual; where they have more, phases are shorter.
 //                 Near saturation few bursts decide over TTFT, and where prompts run first and hardly leave the decodes an
 //                 iteration, few iterations over the time between tokens: four times as many requests are followed, then 16
-//                 times, until the standard errors are 5 and 3 %
+//                 times, until the standard errors are 10 and 3 %
 //   closed loop   It starts with all clients at once, as a simulation does. The first two requests of each do not count,
 //                 nor does the last. Rate = clients / end to end (Little's law). Of equal requests at two pools, the answers
 //                 that run are partly done at the start, as those of an open loop: clients that start together spread,
