@@ -271,12 +271,12 @@ class Fleet {
                                  : open_loop(view_, slots_, workspace_);
   }
 
-  // The same, of a sample of turns where these can be followed.
+  // The same, of a sample of turns where these can be followed: no pass of another model runs between iterations.
   SteadyState followed(const workloads::Arrivals& turns) {
     traffic_.arrivals = turns;
     traffic_.concurrency = 0;
-    return two_pools_ == nullptr && is_followed(view_) ? sampled_loop(view_, slots_, workspace_)
-                                                       : arriving(turns);
+    const bool alone = two_pools_ == nullptr && view_.front->passes == 0;
+    return alone && is_followed(view_) ? sampled_loop(view_, slots_, workspace_) : arriving(turns);
   }
 
   // The parts of a stay of mean `time` in the engine `at` this load. Stages are added.
