@@ -41,8 +41,9 @@ struct Half {
   std::size_t middle() const { return from + (upto - from) / 2; }
 };
 
-// Ends of gaps that sum up to their number. Sums of gamma variables of the same scale have shares that are beta
-// variables. Those of all halves, of halves of these and so on have their variance at every scale.
+// The same ends of gaps, moved so that the gaps sum up to their number and are as uneven as gamma variables at every scale:
+// the share that the first half has of a sum of these is a beta variable. Shares of the halves of all, of the halves of
+// these and so on are scaled to its variance.
 //
 //   shape   of a gap: 1 / cv²
 std::vector<double> evened(const std::vector<double>& ends, double shape) {
