@@ -20,6 +20,7 @@ using Job = IterationJob;
 using Id = Station::Id;
 
 constexpr Seconds kNever = Station::kNever;
+constexpr Seconds kSame = base::nanosecond;  // times that are one, but for rounding
 
 // All servers and what comes to them.
 class Path {
@@ -87,28 +88,32 @@ class Path {
       start(h, {});
     }
     for (;;) {
-      Host* due = nullptr;
       Seconds when = coming_.empty() ? kNever : coming_.front().first;
       for (Host& h : hosts_) {
-        const Seconds at = next_of(h);
-        if (at < when) {
-          when = at;
-          due = &h;
-        }
+        h.next = next_of(h);
+        when = base::min(when, h.next);
       }
       if (when == kNever) {
         break;
       }
-      if (due == nullptr) {
-        arrive();
-        continue;
-      }
-      for (Station& s : due->batches) {
-        if (s.end <= when) {
-          complete(s);
+      // All that ends at a time ends before requests that come then are routed, and both before iterations begin.
+      const Seconds same = when + kSame;
+      for (Host& h : hosts_) {
+        h.due = h.next <= same;
+        for (Station& s : h.batches) {
+          if (s.end <= same) {
+            complete(s);
+          }
         }
       }
-      start(*due, when);
+      while (!coming_.empty() && coming_.front().first <= same) {
+        arrive();
+      }
+      for (Host& h : hosts_) {
+        if (h.due) {
+          start(h, when);
+        }
+      }
     }
     result_.mixed = mixed_ / std::max(1.0, iterations_);
     result_.iteration = busy_ / std::max(1.0, iterations_);
@@ -245,8 +250,9 @@ class Path {
 
   // The next iterations of a server: of its micro-batches that do not run, as soon as the first stage is free.
   void start(Host& h, Seconds now) {
+    h.due = false;
     const Seconds planned = plan_of(h, now);
-    while (!h.incoming.empty() && job(h.incoming.front()).queued <= planned) {
+    while (!h.incoming.empty() && job(h.incoming.front()).queued <= planned + kSame) {
       h.waiting.push_back(h.incoming.front());
       h.incoming.pop_front();
     }
@@ -337,9 +343,9 @@ class Path {
     Seconds next = coming_.empty() ? kNever : coming_.front().first;
     for (Host& other : hosts_) {
       if (other.hands_over) {
-        until = base::min(until, next_of(other) + pools_.link);
+        until = base::min(until, (other.due ? now : next_of(other)) + pools_.link);
       } else if (closed_ && &other != &h) {
-        next = base::min(next, next_end(other));
+        next = base::min(next, other.due ? now : next_end(other));
       }
     }
     Seconds turn;

@@ -56,6 +56,8 @@ struct IterationHost {
   Seconds link;              // when the link to it is free
   Seconds stage;             // when the first stage is free
   Seconds wake = kNever;     // when it is free, if a micro-batch waits for that
+  Seconds next = kNever;     // when it has something to do
+  bool due = false;          // it begins iterations now
   std::size_t last = 0;      // the micro-batch that began last
   std::int64_t places = 0;   // taken
   double used = 0;           // tokens of the cache

@@ -80,24 +80,28 @@ Drawn poisson(const std::string& both, double saturation, base::Random& random) 
           kOpenWarmUp};
 }
 
+// The variance of the number of arrivals in a long time is cv² times that of Poisson arrivals.
 Drawn gamma(const std::string& both, double saturation, base::Random& random) {
+  const double rate = random.uniform(0.1, 0.9) * saturation;
+  const double cv = pick({0.5, 2.0, 3.0}, random);
   return {fmt::format("{}  arrivals: {{process: gamma, cv: {}, rate: {:.6g} /s}}\n  requests: {}\n",
-                      both, pick({0.5, 2.0, 3.0}, random), random.uniform(0.1, 0.9) * saturation,
-                      kOpenRequests),
+                      both, cv, rate, std::llround(kOpenRequests * std::max(1.0, cv * cv))),
           kOpenWarmUp};
 }
 
 Drawn two_phases(const std::string& both, double saturation, base::Random& random) {
   constexpr double kBusiest = 0.92;  // utilisation in the busier phase
-  constexpr double kCycles = 12.0;
+  constexpr double kCycles = 100.0;  // simulated: of fewer, the share of the busier phase is chance
+  constexpr double kMost = 400'000;  // requests
   const double swing = pick({0.3, 0.6, 0.75}, random);
-  const double sojourn = pick({20.0, 60.0}, random);
+  const double longest = pick({20.0, 60.0}, random);
   const double rate = std::min(random.uniform(0.1, 0.9), kBusiest / (1.0 + swing)) * saturation;
-  return {fmt::format("{}  arrivals: {{process: mmpp, rates: [{:.6g} /s, {:.6g} /s], sojourns: "
-                      "[{} s, {} s]}}\n  requests: {}\n",
-                      both, rate * (1.0 - swing), rate * (1.0 + swing), sojourn, sojourn,
-                      std::clamp(std::llround(2.0 * sojourn * kCycles * rate),
-                                 static_cast<long long>(kOpenRequests), 40000LL)),
+  const double sojourn = std::min(longest, 0.5 * kMost / (kCycles * rate));
+  return {fmt::format(
+              "{}  arrivals: {{process: mmpp, rates: [{:.6g} /s, {:.6g} /s], sojourns: "
+              "[{:.3g} s, {:.3g} s]}}\n  requests: {}\n",
+              both, rate * (1.0 - swing), rate * (1.0 + swing), sojourn, sojourn,
+              std::max<std::int64_t>(kOpenRequests, std::llround(2.0 * sojourn * kCycles * rate))),
           kOpenWarmUp};
 }
 
@@ -111,16 +115,21 @@ Drawn clients(const std::string& both, std::int64_t least, base::Random& random)
 }
 
 Drawn agents(base::Random& random) {
+  constexpr std::int64_t kTasks = 200;  // at least: of a few agents, p95 of ten each is chance
   const std::int64_t context = std::llround(log_uniform(1000.0, 12000.0, random));
+  const double tools = random.uniform(0.5, 20.0);
+  const std::int64_t tool_tokens = random.integer(100, 1500);
+  const std::int64_t output = random.integer(50, 500);
+  const std::int64_t turns = random.integer(4, 16);
+  const std::int64_t count = std::llround(log_uniform(1.0, 128.0, random));
   return {fmt::format(
-              "traffic:\n  agents:\n    concurrent: {}\n    turns: {{lognormal: {{mean: {}, cv: "
-              "0.5, max: 50}}}}\n    initial_context: {}\n    shared_context: {}\n    "
-              "output_tokens: {{lognormal: {{mean: {}, cv: 1, max: 4000}}}}\n    tool_tokens: "
+              "traffic:\n  agents:\n    concurrent: {}\n    tasks: {}\n    turns: {{lognormal: "
+              "{{mean: {}, cv: 0.5, max: 50}}}}\n    initial_context: {}\n    shared_context: {}\n"
+              "    output_tokens: {{lognormal: {{mean: {}, cv: 1, max: 4000}}}}\n    tool_tokens: "
               "{{lognormal: {{mean: {}, cv: 1.5, max: 8000}}}}\n    tools: [{{time: {:.3g} s, cv: "
               "1, timeout: 120 s}}]\n    max_context: 32768\n",
-              std::llround(log_uniform(1.0, 128.0, random)), random.integer(4, 16), context,
-              context / 2, random.integer(50, 500), random.integer(100, 1500),
-              random.uniform(0.5, 20.0)),
+              count, std::max(kTasks, 10 * count), turns, context, context / 2, output, tool_tokens,
+              tools),
           0.2};
 }
 
@@ -207,8 +216,8 @@ sim::StreamedScenario RandomScenarios::read(const std::string& parts,
   return s;
 }
 
-std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, base::Random& random,
-                                                       base::Random& spread,
+std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, std::int64_t seed,
+                                                       base::Random& random, base::Random& spread,
                                                        sim::Workspace& workspace) const {
   const Model& model = pick(models_, random);
   RandomRanks ranks{.tensor = pick(model.tensor_parallel, random)};
@@ -247,7 +256,7 @@ std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, base::R
                       : is(kind, "open two-phase") ? two_phases(both, saturation, random)
                       : open                       ? poisson(both, saturation, random)
                                                    : clients(both, serving.count, random);
-  const std::string rest = serving.deployment + drawn.traffic;
+  const std::string rest = fmt::format("{}{}  seed: {}\n", serving.deployment, drawn.traffic, seed);
   RandomScenario s{kind, parts + rest, read(parts, rest), drawn.warm_up};
   if (!open && !sim::estimate(sim::view(s.streamed.scenario), workspace).fits()) {
     return {};
@@ -259,13 +268,15 @@ RandomScenario RandomScenarios::draw(std::size_t number, sim::Workspace& workspa
   constexpr int kTries = 1000;
   base::Random random(seed_, fmt::format("scenario {}", number));
   base::Random spread(seed_, fmt::format("ranks of scenario {}", number));
+  const std::int64_t seed =
+      base::Random(seed_, fmt::format("requests of scenario {}", number)).integer(1, 1'000'000);
   std::vector<double> weights;
   for (const RandomKind& kind : kRandomKinds) {
     weights.push_back(kind.weight);
   }
   const std::size_t kind = base::Discrete(weights)(random);
   for (int i = 0; i < kTries; ++i) {
-    if (auto drawn = attempt(kind, random, spread, workspace)) {
+    if (auto drawn = attempt(kind, seed, random, spread, workspace)) {
       return std::move(*drawn);
     }
   }

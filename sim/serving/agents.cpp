@@ -18,6 +18,7 @@
 #include "sim/serving/front_end_load.hpp"
 #include "sim/serving/lockstep.hpp"
 #include "sim/serving/open_loop.hpp"
+#include "sim/serving/sampled_loop.hpp"
 #include "workloads/traffic/agents.hpp"
 #include "workloads/traffic/task_walk.hpp"
 
@@ -270,6 +271,14 @@ class Fleet {
                                  : open_loop(view_, slots_, workspace_);
   }
 
+  // The same, of a sample of turns where these can be followed: no pass of another model runs between iterations.
+  SteadyState followed(const workloads::Arrivals& turns) {
+    traffic_.arrivals = turns;
+    traffic_.concurrency = 0;
+    const bool alone = two_pools_ == nullptr && view_.front->passes == 0;
+    return alone && is_followed(view_) ? sampled_loop(view_, slots_, workspace_) : arriving(turns);
+  }
+
   // The parts of a stay of mean `time` in the engine `at` this load. Stages are added.
   Stay stay(Seconds time, const SteadyState& at) {
     const double tokens = static_cast<double>(traffic_.output_tokens - 1);
@@ -382,7 +391,7 @@ class Fleet {
     workloads::Arrivals turns;
     turns.rate = throughput_;
     // Few sessions are no stream of arrivals: it would have more turns in the engine at once.
-    const SteadyState open = arriving(turns);
+    const SteadyState open = followed(turns);
     if (open.utilisation < 1.0 && throughput_ * open.end_to_end <= sessions_) {
       r = open;
       r.saturation = r.utilisation = 0.0;
@@ -396,7 +405,7 @@ class Fleet {
   SteadyState result(Walk& walk, TaskEstimate& task) {
     traffic_.stages = staged_;
     traffic_.stages.variance += intake_variance();
-    SteadyState r = sample_.agents.arrivals ? arriving(*traffic_.arrivals) : of_agents();
+    SteadyState r = sample_.agents.arrivals ? followed(*traffic_.arrivals) : of_agents();
     const Seconds mean = walk.total / static_cast<double>(walk.times.size());
     std::sort(walk.times.begin(), walk.times.end());
     task.mean = mean;

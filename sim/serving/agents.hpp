@@ -21,7 +21,8 @@
 //             not alive. A session that thinks between tasks is alive, because Z includes that time
 //   tasks     agents / (mean time of a task + thinking), or those that arrive
 //   TTFT      that of Poisson arrivals of as many turns at the engine, with the drawn prompts less what is found, and
-//             the time in stages. The wait in a closed network's stage has the variance of an exponential one
+//             the time in stages. A sample of these is followed where it can be (sampled_loop.hpp). The wait in a closed
+//             network's stage has the variance of an exponential one
 //
 //   symbol    meaning                                                                           unit
 //   M         sessions that are alive                                                           –

@@ -24,7 +24,7 @@ constexpr double kEnough = 64;         // events of rounds that count
 constexpr double kMostOwn = 8;         // followed clients for each between two answers
 constexpr double kLeastAnswer = 8;     // iterations of a followed client's answer
 constexpr double kApart = 4;           // iterations between two answers of a client, about
-constexpr double kBundles = 4;         // arrivals of as many prompts as fill an iteration
+constexpr double kBundles = 4;         // arrivals of an iteration, or of a quarter of the places
 constexpr double kFrontEndFull = 0.9;  // utilisation from which it is the limit
 constexpr double kFullRounds = 2;      // that count, where the cache is full at times
 constexpr double kScarcePlaces = 64;   // clients that are followed where many wait for the cache
@@ -148,7 +148,7 @@ class Lockstep : LockstepCosts {
       const double apart = own_ > 0.0 ? (1.0 - waits) * own / fit : 0.0;
       answer_ = std::max(1.0, std::round((decodes_ + apart) / share_ - apart));
     }
-    bundle_ = std::max(1.0, std::floor(fit / kBundles));
+    bundle_ = std::max(1.0, std::floor(std::min(fit, places_ / kBundles) / kBundles));
     grown_ = decodes_ / answer_;
   }
 

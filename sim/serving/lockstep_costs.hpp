@@ -90,7 +90,8 @@ class LockstepCosts : protected Server {
  private:
   base::Seconds time(const workloads::Batch& batch) {
     const IterationTime t = costs_.time(batch);
-    return base::max(t.latency, stages_ * t.period);
+    // Fewer clients than stages leave some of these empty.
+    return base::max(t.latency, std::min(stages_, std::max(1.0, running_)) * t.period);
   }
 
   void add_prompts(double most) {

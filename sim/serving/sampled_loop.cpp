@@ -25,8 +25,10 @@ using queueing::IterationRequest;
 constexpr double kMostServers = 8;
 constexpr std::size_t kOpen = 5000;  // requests that count
 constexpr std::size_t kMostOpen = 16 * kOpen;
-constexpr double kOpenError = 0.03;  // standard error of the time between tokens
-constexpr double kHeldUp = 2.0;      // time between tokens, over that without prompts
+constexpr std::size_t kMostPhases = 4 * kOpen;  // to have whole cycles of phases
+constexpr double kOpenError = 0.03;             // standard error of the time between tokens
+constexpr double kFirstError = 0.1;             // and of TTFT
+constexpr double kHeldUp = 2.0;                 // time between tokens, over that without prompts
 constexpr std::size_t kBatches = 10;
 constexpr std::size_t kClosed = 2000;  // of all clients, at least
 constexpr std::size_t kPerClient = 14;
@@ -174,13 +176,20 @@ class SampledRequests {
                      at_the_start_.integer(1, output - 1)});
     }
   }
-  // Adds n requests that arrive.
-  void arrive(const workloads::Arrivals& arrivals, double share, std::size_t n) {
+  // Adds n requests that arrive. So many of the same ones arrive before them, and after them.
+  void arrive(const workloads::Arrivals& arrivals, double share, std::size_t n,
+              std::size_t margin) {
     const std::size_t from = all.size();
     add(n);
+    const std::vector<IterationRequest> period(all.begin() + static_cast<std::ptrdiff_t>(from),
+                                               all.end());
+    all.resize(from);
     const auto times = workloads::even_arrivals(arrivals, share, n, random_);
-    for (std::size_t i = 0; i < n; ++i) {
-      all[from + i].arrival = times[i];
+    const Seconds whole = static_cast<double>(n) / (share * workloads::mean_rate(arrivals));
+    const Seconds start = times[n - margin - 1];
+    for (std::size_t i = n - margin; i < 2 * n + margin; ++i) {
+      all.push_back(period[i % n]);
+      all.back().arrival = times[i % n] + static_cast<double>(i / n) * whole - start;
     }
   }
 
@@ -204,7 +213,8 @@ struct Sample {
   Seconds waits;  // for other prompts
   Seconds first;  // these waits, and the iterations of the prompt
   double attainment = std::numeric_limits<double>::quiet_NaN();
-  double error = 0.0;  // standard error of `decoding`, over it
+  double error = 0.0;        // standard error of `decoding`, over it
+  double first_error = 0.0;  // of TTFT
   Seconds
       later;  // mean stay of the later half of the requests, less kLonger times that of the earlier one
 };
@@ -279,24 +289,26 @@ Sample sample(const queueing::IterationPools& pools, const std::vector<Iteration
   if (any_objective(traffic.classes)) {
     r.attainment = good / count;
   }
+  const auto error = [](const std::vector<double>& values) {
+    return values.size() >= kOpen / 2 ? error_of_mean(values) : 0.0;
+  };
+  r.error = error(token);
+  r.first_error = error(first);
   if (token.empty()) {
     token.push_back(0.0);
-  } else if (token.size() >= kOpen / 2) {
-    r.error = error_of_mean(token);
   }
   r.ttft = distribution(first);
   r.tpot = distribution(token);
   return r;
 }
 
-// Requests before and after those that count in an open loop, of which so many run at the start. Few sizes: another one
-// draws other requests.
-std::size_t margin(std::size_t running) {
-  std::size_t size = kOpen / 20;
-  while (size < running && size < kOpen / 2) {
-    size *= 2;
-  }
-  return std::min(size, kOpen / 2);
+// Requests before and after those that count in an open loop, of which so many run at the start.
+std::size_t margin(std::size_t running) { return std::clamp(running, kOpen / 20, kOpen / 2); }
+
+// Requests of an open loop that count.
+std::size_t open_count(const ScenarioView& s, double share) {
+  const auto times = static_cast<std::size_t>(s.sample);
+  return workloads::whole_cycles(*s.traffic->arrivals, share, kOpen * times, kMostPhases * times);
 }
 
 Sample open_sample(const queueing::IterationPools& pools, const workloads::Traffic& t, double share,
@@ -304,7 +316,7 @@ Sample open_sample(const queueing::IterationPools& pools, const workloads::Traff
   SampledRequests requests(t);
   const auto begun = static_cast<std::size_t>(t.output_tokens > 1 ? running : 0.0);
   requests.add_running(begun);
-  requests.arrive(*t.arrivals, share, n + 2 * margin(begun));
+  requests.arrive(*t.arrivals, share, n, margin(begun));
   const std::size_t from = begun + margin(begun);
   return sample(pools, requests.all, t, 0, from, from + n);
 }
@@ -341,7 +353,7 @@ class SampledLoop : Server {
     }
     const Hertz rate = found.rate * static_cast<double>(servers_.q.servers);
     const queueing::IterationPools pools{servers_.q, {}, {}, {}};
-    std::size_t n = kOpen * static_cast<std::size_t>(s_.sample);
+    std::size_t n = open_count(s_, share_);
     const std::size_t longest = std::max(kMostOpen, 4 * n);
     Sample followed =
         open_sample(pools, *s_.traffic, share_, present_at(found.rate) * (rate / found.rate), n);
@@ -369,8 +381,12 @@ class SampledLoop : Server {
   }
 
  private:
-  // Where prompts run first and hardly leave the decodes an iteration, a rare one decides over their time.
+  // Near saturation, few bursts decide over TTFT. Where prompts run first and hardly leave the decodes an iteration, a
+  // rare one decides over their time.
   bool is_rough(const Sample& followed, Hertz rate) {
+    if (followed.first_error > kFirstError) {
+      return true;
+    }
     const double present = rate * followed.decoding / static_cast<double>(servers_.q.servers);
     return costs_.prompts_first() && followed.error > kOpenError &&
            followed.decoding > kHeldUp * decodes_ * servers_.interval(present);
@@ -459,7 +475,7 @@ void sample_pools(const ScenarioView& s, const PoolScenarios& pools, Workspace& 
   const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
   const auto clients = static_cast<std::size_t>(t.concurrency);
   const Sample followed =
-      t.arrivals ? open_sample(two, t, 1.0, running, kOpen * static_cast<std::size_t>(s.sample))
+      t.arrivals ? open_sample(two, t, 1.0, running, open_count(s, 1.0))
                  : closed_sample(two, t, clients,
                                  alike && t.output_tokens > 1
                                      ? std::min(clients, static_cast<std::size_t>(running))

@@ -7,9 +7,12 @@
 // (workloads/traffic/even_sample.hpp) are followed instead. The same scenario gives the same sample.
 //
 //   open loop     n requests are counted. It starts with D sequences that decode, D = λ·O·t(D), whose answers are as
-//                 long as a running one's and partly done. As many requests as D come before and after those that count.
-//                 Where prompts run first and hardly leave the decodes an iteration, few iterations decide over the time
-//                 between tokens: four times as many requests are followed, then 16 times, until its standard error is 3 %
+//                 long as a running one's and partly done. As many as D of the same requests come before and after those
+//                 that count, as if the sample were repeated: its load is exact. Of two phases, n has six cycles, up to four
+//                 times as many requests as usual; where they have more, phases are shorter.
+//                 Near saturation few bursts decide over TTFT, and where prompts run first and hardly leave the decodes an
+//                 iteration, few iterations over the time between tokens: four times as many requests are followed, then 16
+//                 times, until the standard errors are 10 and 3 %
 //   closed loop   It starts with all clients at once, as a simulation does. The first two requests of each do not count,
 //                 nor does the last. Rate = clients / end to end (Little's law). Of equal requests at two pools, the answers
 //                 that run are partly done at the start, as those of an open loop: clients that start together spread,

@@ -142,6 +142,38 @@ TEST_CASE("Requests in a pipeline wait in an estimate as long as in a simulation
   }
 }
 
+// Who is in step with whom: the first prompt runs alone and the others together, replicas whose answers end at once get
+// two clients each, and one client meets no other micro-batch.
+TEST_CASE("A few clients of equal requests wait in an estimate as long as in a simulation",
+          "[validation]") {
+  for (const char* rest :
+       {"system: hgx_b200\nmodel: qwen3-30b-a3b\nprecision: fp8\nserving: {stack: vllm}\n"
+        "deployment: {tensor_parallel: 1}\ntraffic: {input_tokens: 285, output_tokens: 26, "
+        "concurrency: 2, requests: 400}\n",
+        "system: hgx_h100\nmodel: llama-3.1-70b\nprecision: fp8\nserving: {stack: vllm}\n"
+        "deployment: {tensor_parallel: 8}\ntraffic: {input_tokens: 642, output_tokens: 28, "
+        "concurrency: 6, requests: 400}\n",
+        "system: hgx_b200\nmodel: llama-3.1-70b\nprecision: fp8\nserving: {stack: sglang, "
+        "replicas: 4}\ndeployment: {tensor_parallel: 2}\ntraffic: {input_tokens: 1377, "
+        "output_tokens: 275, concurrency: 7, requests: 2000}\n",
+        "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\nserving: {stack: sglang}\n"
+        "deployment: {tensor_parallel: 1, pipeline_parallel: 2}\ntraffic: {input_tokens: 201, "
+        "output_tokens: 87, concurrency: 1, requests: 100}\n"}) {
+    const auto streamed = sim::read_streamed_scenario(base::parse_document("test", rest));
+    sim::Workspace workspace;
+    const sim::ScenarioView view = sim::view(streamed.scenario);
+    const sim::ServingEstimate e = sim::estimate(view, workspace);
+    const auto clients = streamed.stream.concurrency;
+    const sim::SimulationSummary s =
+        sim::summarise(sim::simulate(view, workloads::draw_requests(streamed.stream), clients),
+                       static_cast<std::size_t>(20 * clients), {});
+    INFO(rest);
+    CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.03));
+    CHECK(e.steady.ttft_tail.p95.si() == Approx(s.ttft.p95.si()).epsilon(0.03));
+    CHECK(e.steady.tpot.si() == Approx(s.tpot.mean.si()).epsilon(0.03));
+  }
+}
+
 // They start together, and have spread after some twenty requests of each.
 // Which prompts meet depends on each iteration: in a simulation, 13 to 31 clients that begin together take between 2,000 and
 // 30,000 requests to spread, and a change of costs by 2 % changes which.

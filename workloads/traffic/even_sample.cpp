@@ -29,35 +29,109 @@ std::vector<double> sojourns(double mean, std::size_t count, base::Random& rando
   return all;
 }
 
-std::vector<double> of_phases(const Arrivals& arrivals, double share, std::size_t n,
-                              base::Random& random) {
-  double requests = 0.0;  // of a cycle
+// The first half of a part of the gaps has this share of the part's time on average; `z` is how far its own share is off,
+// in standard deviations.
+struct Half {
+  std::size_t from = 0;
+  std::size_t upto = 0;
+  double mean = 0;
+  double deviation = 0;
+  double z = 0;
+
+  std::size_t middle() const { return from + (upto - from) / 2; }
+};
+
+// The same ends of gaps, moved so that the gaps sum up to their number and are as uneven as gamma variables at every scale:
+// the share that the first half has of a sum of these is a beta variable. Shares of the halves of all, of the halves of
+// these and so on are scaled to its variance.
+//
+//   shape   of a gap: 1 / cv²
+std::vector<double> evened(const std::vector<double>& ends, double shape) {
+  const std::size_t n = ends.size() - 1;
+  std::vector<double> even(n + 1);
+  even[n] = as_double(n);
+  std::vector<Half> halves = {{0, n}};
+  while (!halves.empty()) {
+    double squares = 0.0;
+    for (Half& h : halves) {
+      const double all = as_double(h.upto - h.from);
+      h.mean = as_double(h.middle() - h.from) / all;
+      h.deviation = std::sqrt(h.mean * (1.0 - h.mean) / (shape * all + 1.0));
+      const double sum = ends[h.upto] - ends[h.from];
+      const double share = sum > 0.0 ? (ends[h.middle()] - ends[h.from]) / sum : h.mean;
+      h.z = (share - h.mean) / h.deviation;
+      squares += h.z * h.z;
+    }
+    const double scale = squares > 0.0 ? std::sqrt(as_double(halves.size()) / squares) : 1.0;
+    std::vector<Half> next;
+    for (const Half& h : halves) {
+      const double share = std::clamp(h.mean + scale * h.deviation * h.z, 0.0, 1.0);
+      even[h.middle()] = even[h.from] + share * (even[h.upto] - even[h.from]);
+      for (const Half& half : {Half{h.from, h.middle()}, Half{h.middle(), h.upto}}) {
+        if (half.upto - half.from > 1) {
+          next.push_back(half);
+        }
+      }
+    }
+    halves.swap(next);
+  }
+  return even;
+}
+
+// Arrivals of a rate of 1, the last at n. Those of phases are Poisson in the time in which all phases have the same rate.
+std::vector<double> arrivals_at_one(const Arrivals& arrivals, std::size_t n, base::Random& random) {
+  std::vector<double> ends = {0.0};
+  const double scv = arrivals.process == ArrivalProcess::constant ? 0.0
+                     : arrivals.process == ArrivalProcess::gamma  ? arrivals.cv * arrivals.cv
+                                                                  : 1.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    ends.push_back(ends.back() + (scv == 1.0  ? random.exponential(1.0)
+                                  : scv > 0.0 ? random.gamma(1.0 / scv, scv)
+                                              : 1.0));
+  }
+  if (scv > 0.0 && n > 1) {
+    ends = evened(ends, 1.0 / scv);
+  }
+  return {ends.begin() + 1, ends.end()};
+}
+
+// Requests of a cycle of the phases.
+double per_cycle(const Arrivals& arrivals, double share) {
+  double requests = 0.0;
   for (std::size_t i = 0; i < arrivals.rates.size(); ++i) {
     requests += share * (arrivals.rates[i] * arrivals.sojourns[i]);
   }
-  const double cycles = std::max(kCycles, std::round(as_double(n) / requests));
-  const double scale = std::min(1.0, as_double(n) / requests / cycles);
+  return requests;
+}
+
+// Times of whole cycles of the phases at which so many requests have arrived, where n arrive in all.
+void in_phases(const Arrivals& arrivals, double share, std::vector<double>& arrived,
+               base::Random& random) {
+  const double requests = per_cycle(arrivals, share);
+  const double n = as_double(arrived.size());
+  const double cycles = std::max(kCycles, std::round(n / requests));
+  const double scale = n / (requests * cycles);
   std::vector<std::vector<double>> phases;
   for (const base::Seconds sojourn : arrivals.sojourns) {
     phases.push_back(sojourns(scale * sojourn.si(), static_cast<std::size_t>(cycles), random));
   }
-  std::vector<double> times;
-  double end = 0.0;
-  for (std::size_t cycle = 0; times.size() < n; cycle = (cycle + 1) % phases.front().size()) {
+  double began = 0.0;  // of a phase
+  double count = 0.0;  // of those that arrived before it
+  std::size_t next = 0;
+  for (std::size_t cycle = 0; cycle < phases.front().size(); ++cycle) {
     for (std::size_t i = 0; i < phases.size(); ++i) {
       const double rate = share * arrivals.rates[i].si();
-      double now = end;
-      end += phases[i][cycle];
-      while (rate > 0.0 && times.size() < n) {
-        now += random.exponential(1.0 / rate);
-        if (now > end) {
-          break;
-        }
-        times.push_back(now);
+      const double end = count + rate * phases[i][cycle];
+      for (; rate > 0.0 && next < arrived.size() && arrived[next] <= end; ++next) {
+        arrived[next] = began + (arrived[next] - count) / rate;
       }
+      count = end;
+      began += phases[i][cycle];
     }
   }
-  return times;
+  for (; next < arrived.size(); ++next) {  // what rounding leaves
+    arrived[next] = began;
+  }
 }
 
 }  // namespace
@@ -102,21 +176,20 @@ std::vector<double> even_lengths(const Lengths& lengths, std::int64_t mean, std:
   return values;
 }
 
+std::size_t whole_cycles(const Arrivals& arrivals, double share, std::size_t n, std::size_t most) {
+  const double cycles =
+      arrivals.process == ArrivalProcess::mmpp ? kCycles * per_cycle(arrivals, share) : 0.0;
+  return static_cast<std::size_t>(std::clamp(std::ceil(cycles), as_double(n), as_double(most)));
+}
+
 std::vector<base::Seconds> even_arrivals(const Arrivals& arrivals, double share, std::size_t n,
                                          base::Random& random) {
-  std::vector<double> times;
-  if (arrivals.process == ArrivalProcess::mmpp) {
-    times = of_phases(arrivals, share, n, random);
-  } else {
-    const bool poisson = arrivals.process == ArrivalProcess::poisson;
-    const double scv = arrivals.process == ArrivalProcess::gamma ? arrivals.cv * arrivals.cv : 0.0;
-    double now = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-      now += poisson ? random.exponential(1.0) : scv > 0.0 ? random.gamma(1.0 / scv, scv) : 1.0;
-      times.push_back(now);
-    }
+  std::vector<double> times = arrivals_at_one(arrivals, n, random);
+  const bool phases = arrivals.process == ArrivalProcess::mmpp;
+  if (phases) {
+    in_phases(arrivals, share, times, random);
   }
-  const double scale = as_double(n) / (share * mean_rate(arrivals).si()) / times.back();
+  const double scale = phases ? 1.0 : 1.0 / (share * arrivals.rate.si());
   std::vector<base::Seconds> arriving;
   arriving.reserve(n);
   for (const double time : times) {

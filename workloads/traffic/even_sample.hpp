@@ -3,8 +3,9 @@
 // Requests for a short sample of a path: drawn, but with exact means.
 //
 //   lengths   of n requests: the (i + ½)/n quantiles of their distribution, in a random order
-//   gaps      drawn, and then scaled, so that n requests take n/λ. With phases (`mmpp`), the sojourns are such quantiles
-//             of an exponential distribution, and gaps in a phase are drawn
+//   gaps      drawn, and then changed so that n requests take n/λ, and the shares of the first halves, of their first
+//             halves and so on have the variance of the process: bursts of all lengths are as usual. With phases (`mmpp`),
+//             the sojourns are such quantiles of an exponential distribution, of whole cycles
 //
 //   symbol   meaning                                                                            unit
 //   n        requests                                                                           –
@@ -29,8 +30,11 @@ std::vector<double> quantiles(const Lengths& lengths, std::size_t n);
 std::vector<double> even_lengths(const Lengths& lengths, std::int64_t mean, std::size_t n,
                                  base::Random& random);
 
-// Times of n requests, of which this share of all arrivals. At least kCycles cycles of phases: where n requests
-// are fewer, phases are shorter.
+// How many requests have at least kCycles cycles of phases: n or more, but at most `most`.
+std::size_t whole_cycles(const Arrivals& arrivals, double share, std::size_t n, std::size_t most);
+
+// Times of n requests, of which this share of all arrivals. Where n requests are fewer than kCycles cycles, phases are
+// shorter. They may be repeated after n/λ.
 std::vector<base::Seconds> even_arrivals(const Arrivals& arrivals, double share, std::size_t n,
                                          base::Random& random);
 

@@ -65,6 +65,46 @@ TEST_CASE("An even sample of arrivals takes as long as its rate says", "[unit]")
   }
 }
 
+// Of drawn gaps, the variance of the longest blocks is off by half.
+TEST_CASE("An even sample of arrivals has bursts of every length as its process has them",
+          "[unit]") {
+  constexpr std::size_t kGaps = 4096;
+  Arrivals arrivals;
+  arrivals.rate = 1.0 * base::hertz;
+  arrivals.process = ArrivalProcess::gamma;
+  for (const double cv : {0.5, 1.0, 3.0}) {
+    arrivals.cv = cv;
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      base::Random random(seed, "even");
+      const auto times = even_arrivals(arrivals, 1.0, kGaps, random);
+      for (std::size_t block = 1; block <= kGaps / 8; block *= 2) {
+        double squares = 0.0;
+        for (std::size_t i = 0; i < kGaps; i += block) {
+          const double from = i > 0 ? times[i - 1].si() : 0.0;
+          const double off = times[i + block - 1].si() - from - static_cast<double>(block);
+          squares += off * off;
+        }
+        const double blocks = static_cast<double>(kGaps / block);
+        const double whole = 1.0 - 1.0 / blocks;  // the sum of all blocks is exact
+        INFO("cv " << cv << ", seed " << seed << ", block " << block);
+        CHECK(squares / blocks ==
+              Approx(cv * cv * static_cast<double>(block) * whole).epsilon(0.15));
+      }
+    }
+  }
+}
+
+TEST_CASE("An even sample has six cycles of phases, as far as it may be long enough", "[unit]") {
+  Arrivals arrivals;
+  CHECK(whole_cycles(arrivals, 1.0, 5000, 20000) == 5000);
+  arrivals.process = ArrivalProcess::mmpp;
+  arrivals.rates = {10.0 * base::hertz, 50.0 * base::hertz};
+  arrivals.sojourns = {20.0 * base::second, 20.0 * base::second};  // 1,200 requests a cycle
+  CHECK(whole_cycles(arrivals, 1.0, 5000, 20000) == 7200);
+  CHECK(whole_cycles(arrivals, 0.5, 5000, 20000) == 5000);
+  CHECK(whole_cycles(arrivals, 1.0, 5000, 6000) == 6000);
+}
+
 TEST_CASE("An even sample of phases has each phase for its share of the time", "[unit]") {
   base::Random random(3, "even");
   Arrivals arrivals;
