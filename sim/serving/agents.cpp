@@ -40,6 +40,7 @@ constexpr double kSwings = 0.7;    // what a change of sign leaves of a differen
 constexpr double kSettled = 0.25;  // of the tolerance: a smaller move of the hits is the last
 constexpr double kFinest = 1.2;    // X(n) is interpolated between n that differ by this ratio
 constexpr int kUserBisections = 50;
+constexpr double kBeyond = 1.1;  // stay of turns that arrive, over that in the closed network
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 
 // The engine, the agents and their KV cache.
@@ -391,7 +392,11 @@ class Fleet {
     workloads::Arrivals turns;
     turns.rate = throughput_;
     // Few sessions are no stream of arrivals: it would have more turns in the engine at once.
-    const SteadyState open = followed(turns);
+    SteadyState open = followed(turns);
+    // Bursts that so few sessions do not send.
+    if (open.end_to_end > kBeyond * present_ / throughput_) {
+      open = arriving(turns);
+    }
     if (open.utilisation < 1.0 && throughput_ * open.end_to_end <= sessions_) {
       r = open;
       r.saturation = r.utilisation = 0.0;
