@@ -32,7 +32,7 @@ ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibra
       gemm_(table.column("gemm_quant_mode")),
       source_(table.column("source")),
       version_(table.column("backend_version")),
-      date_(table.column("measured_date")),
+      date_(table.find_column("measured_date")),
       tp_(table.column("tp_size")),
       pp_(table.column("pp_size")),
       attention_dp_(table.column("attention_dp_size")),
@@ -161,7 +161,7 @@ Facts ServingRows::facts_of(std::size_t row, const MeasuredServer& server) const
   facts.set("chip.architecture", server.platform->system.chip.architecture);
   facts.set("stack", server.stack);
   facts.set("year", "");
-  std::string date(text(row, date_));
+  std::string date(date_ ? text(row, *date_) : std::string_view());
   date.erase(std::remove(date.begin(), date.end(), '-'), date.end());
   facts.set("date", date);
   facts.set("decode_ranks", "");

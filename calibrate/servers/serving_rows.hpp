@@ -93,7 +93,8 @@ class ServingRows {
   void read_settings(std::size_t row, Facts facts, MeasuredServer& server);
 
   const base::CsvTable& table_;
-  std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_, version_, date_;
+  std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_, version_;
+  std::optional<std::size_t> date_;
   std::size_t tp_, pp_, attention_dp_, moe_tp_, moe_ep_, isl_, osl_, concurrency_, batch_, ttft_,
       tpot_;
   ChipPlatforms platforms_;
