@@ -21,9 +21,9 @@ std::string quoted(std::string_view text, std::string_view quote) {
 }  // namespace
 
 std::string shell_word(std::string_view text) {
-  constexpr std::string_view kPlain = "_-./=:,@%+";
+  constexpr std::string_view kUnquoted = "_-./=:,@%+";
   const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return is_letter_or_digit(c) || kPlain.find(c) != std::string_view::npos;
+    return is_letter_or_digit(c) || kUnquoted.find(c) != std::string_view::npos;
   });
   return plain ? std::string(text) : quoted(text, "'\\''");
 }

@@ -20,6 +20,7 @@ constexpr double kNegligibleState =
     1e-7;  // probability of a state, relative to the most probable one
 constexpr int kSearch = 12;
 constexpr double kOpenTolerance = 0.02;
+constexpr double kLessLoad = 0.95;  // of one that is too much
 
 class OpenLoop : Server {
  public:
@@ -90,16 +91,11 @@ class OpenLoop : Server {
 
   Load load_of(const Phase& phase) const { return {.rate = phase.rate, .bursts = bursts_}; }
 
-  // The number of decodes with which Little's law holds for the phase's rate, and states about it.
-  void nodes(Phase& phase) {
-    const Load load = load_of(phase);
-    phase.at[0.0] = state(0.0, load);
-    if (decodes_ <= 0.0) {
-      return;
-    }
+  // The number of decodes with which Little's law holds for `rate`, where iterations take the prompts of `load`.
+  double decodes_at(Hertz rate, const Load& load) {
     const auto wanted = [&](double d) {
       const ServerState s = state(d, load, Detail::decodes);
-      return s.stable ? phase.rate * (decodes_ * s.interval + interference(s)) : 2.0 * held_;
+      return s.stable ? rate * (decodes_ * s.interval + interference(s)) : 2.0 * held_;
     };
     double least = 0.0;
     double most = held_;
@@ -111,6 +107,22 @@ class OpenLoop : Server {
         break;
       }
       d = next > least && next < most ? next : 0.5 * (least + most);
+    }
+    return d;
+  }
+
+  // The number of decodes with which Little's law holds for the phase's rate, and states about it.
+  void nodes(Phase& phase) {
+    Load load = load_of(phase);
+    phase.at[0.0] = state(0.0, load);
+    if (decodes_ <= 0.0) {
+      return;
+    }
+    double d = decodes_at(phase.rate, load);
+    // Of a phase that sends more than iterations take: these are nearly full.
+    for (int i = 0; i < kSearch && !state(d, load, Detail::decodes).stable; ++i) {
+      load.rate *= kLessLoad;
+      d = decodes_at(phase.rate, load);
     }
     const double spread = std::sqrt(std::max(1.0, d));
     for (const double beyond : {-2.0, 0.0, 2.0}) {
@@ -129,7 +141,7 @@ class OpenLoop : Server {
   // States between those that were calculated. Times between decodes are relative to an iteration without prompts.
   ServerState between(const Phase& phase, double d) {
     const auto above = phase.at.lower_bound(d);
-    if (above != phase.at.end() && above->first == d) {
+    if (above != phase.at.end() && above->first == d && (above->second.stable || d == 0.0)) {
       return above->second;
     }
     if (above == phase.at.end()) {

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "base/document/node.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/sim/serving/eight_h200.hpp"
 
@@ -63,6 +65,26 @@ TEST_CASE("More arrivals than can be served are a result with its reason", "[uni
   const ServingEstimate e = estimated(scenario(1.01 * most));
   CHECK(std::holds_alternative<sim::infeasible::Load>(e.infeasible));
   CHECK_THAT(sim::reason(e), ContainsSubstring("requests arrive a second, at most"));
+}
+
+// 654 of seed 2 of `calibrate validate simulation`: in its busier phase no iteration with decodes takes all prompts.
+TEST_CASE("A phase that sends more than iterations take has finite times", "[unit]") {
+  const auto s = sim::read_scenario(base::parse_document("s.yaml", R"(
+system: hgx_b200
+model: glm-4.5-air
+precision: fp8
+serving: {stack: trtllm, replicas: 2}
+deployment: {tensor_parallel: 1, data_parallel: 4, expert_parallel: 4}
+traffic:
+  input_tokens: {uniform: [2702, 8107]}
+  output_tokens: {lognormal: {mean: 102, cv: 1, max: 612}}
+  arrivals: {process: mmpp, rates: [30.4562 /s, 56.5615 /s], sojourns: [20 s, 20 s]}
+)"));
+  const ServingEstimate e = estimated(s);
+  REQUIRE(e.fits());
+  CHECK(e.steady.ttft_mean > base::Seconds{});
+  CHECK(std::isfinite(e.steady.ttft_tail.p95.si()));
+  CHECK(std::isfinite(e.steady.tpot.si()));
 }
 
 TEST_CASE("Those who decode are the rate times the time of their decodes", "[unit]") {
