@@ -143,7 +143,8 @@ TEST_CASE("Twice the prefill replicas never raise TTFT", "[laws]") {
       const ServingEstimate before = at(replicas);
       const ServingEstimate after = at(2 * replicas);
       if (before.fits()) {
-        INFO(rate << " " << replicas << ": " << after.steady.ttft_tail.p95.si() / before.steady.ttft_tail.p95.si());
+        INFO(rate << " " << replicas << ": "
+                  << after.steady.ttft_tail.p95.si() / before.steady.ttft_tail.p95.si());
         CHECK(after.steady.ttft_mean <= 1.0001 * before.steady.ttft_mean);
         // A request of the sample may meet another transfer.
         CHECK(after.steady.ttft_tail.p95 <= 1.001 * before.steady.ttft_tail.p95);
