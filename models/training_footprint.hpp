@@ -8,8 +8,8 @@
 //                for the forward and by columns for the backward product; with `parameters: quantised` these only
 //   gradients    in their own format; with `gradients` sharded, divided by the ranks that share them
 //   optimizer    Adam: a copy in fp32 and two moments in their format, 12 bytes a parameter in fp32 (arXiv 1910.02054),
-//                ÷ the ranks that share them; Muon: one moment of each matrix (workloads::moments). With `parameters` sharded, parameters and gradients are divided by those
-//                ranks too, and one copy is kept
+//                ÷ the ranks that share them; Muon: one moment of each matrix (workloads::moments). With `parameters`
+//                sharded, parameters and gradients are divided by those ranks too, and one copy is kept
 //   activations  models/training_activations.hpp, of the micro-batches in flight; behind the last layer 4·h bytes of the
 //                final norm. With full recompute a layer keeps its input. Offloaded layers keep nothing, one on its way
 //                excepted

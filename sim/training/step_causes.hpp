@@ -5,7 +5,7 @@
 //   link        transfers between stages, and of gradients and parameters, as far as they are exposed
 //   straggler   the mean stage waits for the slowest, a rank for the one with most pairs of its experts, and all for the slowest
 //               (jitter)
-//   HBM         the optimizer
+//   HBM         the optimizer, products of Muon included
 //   host        the trainer's time a step, and launches that the GPU waits for
 //   the rest    the operators of both passes, each as long as it takes in a micro-batch, all stages added up
 //

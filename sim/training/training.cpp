@@ -108,9 +108,8 @@ struct BothPasses {
   Pass forward, backward;
   std::array<Seconds, 2> waits{};  // for the host, in each
   models::Drawn drawn;
-  double slower = 1.0;  // factor of the power limit, and of the chip, on both
-  double exposed =
-      1.0;  // share of the exchanges with experts that another micro-batch does not hide
+  double slower = 1.0;   // factor of the power limit, and of the chip, on both
+  double exposed = 1.0;  // share of the exchanges with experts that another micro-batch leaves
 };
 
 // A pass without another micro-batch beside it.
