@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "base/units/quantity.hpp"
 
@@ -19,13 +20,20 @@ struct IterationSpan {
   Seconds token = {};
 };
 
+// What a rank does in an iteration.
+struct IterationBatch {
+  std::int64_t decodes = 0;  // D, sequences
+  double tokens = 0;         // N, of prompts
+  double attended = 0;       // A, pairs of these and the tokens before them
+  std::int64_t prompts = 0;  // S
+};
+
 struct IterationServer {
-  std::function<IterationSpan(std::int64_t decodes, double tokens, double attended,
-                              std::int64_t prompts)>
-      time;                  // T
+  std::function<IterationSpan(std::span<const IterationBatch> ranks)> time;  // T
   double context = 0;        // tokens of a sequence that T has
   std::int64_t servers = 1;  // alike
   std::int64_t stages = 1;   // of a pipeline: so many micro-batches take turns
+  std::int64_t ranks = 1;    // each with a cache of its own; their iterations begin and end together
   bool in_turn = false;  // requests go to one server after another, not to the one with the fewest
   bool prompts_first = false;  // iterations with prompts have no decodes
   bool cuts = true;            // false: a prompt that fits in an iteration is not cut
@@ -33,9 +41,9 @@ struct IterationServer {
       false;  // a sequence keeps its place for one iteration after its last token
   // Iterations are planned at the start of the one before: what comes meanwhile is in the one after. Without stages.
   bool plans_ahead = false;
-  std::int64_t budget = 1;     // tokens of an iteration
-  std::int64_t sequences = 1;  // the most in a server, of all micro-batches
-  double cache = 1e18;         // tokens
+  std::int64_t budget = 1;     // tokens of an iteration of a rank
+  std::int64_t sequences = 1;  // the most of a rank, in all micro-batches
+  double cache = 1e18;         // tokens of a rank
   double each = 0;             // tokens' worth that a sequence takes in addition
   double promised = -1;  // share of the answer; below 0: the tokens of the first iteration alone
   bool computes_again = false;  // a sequence that lost its place computes all of its tokens again

@@ -15,11 +15,13 @@ namespace roofcast::base::queueing {
 namespace {
 
 using Station = IterationStation;
+using MicroBatch = IterationMicroBatch;
 using Host = IterationHost;
+using Room = IterationRoom;
 using Job = IterationJob;
 using Id = Station::Id;
 
-constexpr Seconds kNever = Station::kNever;
+constexpr Seconds kNever = Host::kNever;
 constexpr Seconds kSame = base::nanosecond;  // times that are one, but for rounding
 
 // All servers and what comes to them.
@@ -36,23 +38,8 @@ class Path {
     result_.outcomes.resize(requests.size());
     const auto ahead = static_cast<std::size_t>(pools.first.servers);
     hosts_.resize(ahead + (pools.second ? static_cast<std::size_t>(pools.second->servers) : 0));
-    std::size_t batches = 0;
     for (std::size_t i = 0; i < hosts_.size(); ++i) {
-      Host& h = hosts_[i];
-      h.q = i < ahead ? &pools.first : &*pools.second;
-      h.jobs = &jobs_;
-      h.hands_over = pools.second && i < ahead;
-      h.free.resize(static_cast<std::size_t>(h.q->front_ends));
-      batches += static_cast<std::size_t>(h.q->stages);
-    }
-    stations_.resize(batches);
-    for (std::size_t from = 0; Host & h : hosts_) {
-      h.batches = std::span(stations_).subspan(from, static_cast<std::size_t>(h.q->stages));
-      h.last = h.batches.size() - 1;
-      from += h.batches.size();
-      for (Station& s : h.batches) {
-        s.host = &h;
-      }
+      hosts_[i].set_up(i < ahead ? pools.first : *pools.second, pools.second && i < ahead, jobs_);
     }
     takers_ = std::span(hosts_).first(ahead);
     answerers_ = pools.second ? std::span(hosts_).subspan(ahead) : takers_;
@@ -70,7 +57,7 @@ class Path {
         job.cached = job.input + static_cast<double>(r.begun);
         job.missing = 0.0;
         Host& h = answerers_[i % answerers_.size()];
-        Station& s = h.batches[i / answerers_.size() % h.batches.size()];
+        Station& s = h.stations[i / answerers_.size() % h.stations.size()];
         s.admit(static_cast<Id>(i), s.promise(job, job.cached, job.cached));
         s.decode(static_cast<Id>(i));
         ++h.load;
@@ -100,9 +87,9 @@ class Path {
       const Seconds same = when + kSame;
       for (Host& h : hosts_) {
         h.due = h.next <= same;
-        for (Station& s : h.batches) {
-          if (s.end <= same) {
-            complete(s);
+        for (MicroBatch& batch : h.batches) {
+          if (batch.end <= same) {
+            complete(batch);
           }
         }
       }
@@ -125,13 +112,8 @@ class Path {
 
   // When a server has something to do: its iterations end, its first stage is free, or the next request comes to it.
   Seconds next_of(Host& h) {
-    const Seconds next = base::min(h.wake, next_end(h));
-    const bool idle =
-        std::ranges::any_of(h.batches, [](const Station& s) { return s.end == kNever; });
-    return idle && !h.incoming.empty() ? base::min(next, job(h.incoming.front()).queued) : next;
-  }
-  static Seconds next_end(const Host& h) {
-    return std::ranges::min_element(h.batches, {}, &Station::end)->end;
+    const Seconds next = base::min(h.wake, h.next_end());
+    return h.is_idle() && !h.incoming.empty() ? base::min(next, job(h.incoming.front()).queued) : next;
   }
 
   void push_coming(Seconds at, Id id) {
@@ -177,13 +159,13 @@ class Path {
   // The prompt is computed. Its tokens go to a server of the second pool.
   void hand_over(Station& s, Id id, Seconds now) {
     Job& j = job(id);
-    Host& h = *s.host;
-    --h.load;
-    --h.places;
+    Room& room = *s.room;
+    --s.batch->host->load;
+    --room.places;
     --s.places;
-    h.link = base::max(h.link, now) + (pools_.link + pools_.link_token * j.input);
-    j.queued = h.link;
-    j.from = &h;
+    room.link = base::max(room.link, now) + (pools_.link + pools_.link_token * j.input);
+    j.queued = room.link;
+    j.from = &s;
     j.kept = j.held;
     j.kept_promise = std::max(j.held, j.promised);
     j.state = Job::State::waits;
@@ -191,34 +173,42 @@ class Path {
   }
   // A sequence from the first pool has a place in the second: its first token is sent.
   void take_over(Station& s, Id id, Seconds now) {
-    outcome(id).first = s.host->send(now, 1.0);
+    outcome(id).first = s.batch->host->send(now, 1.0);
     s.decode(id);
-    Host& from = *job(id).from;
-    from.used -= job(id).kept + from.q->each;
-    from.committed -= job(id).kept_promise + from.q->each;
-    if (!from.waiting.empty()) {
-      start(from, now);
+    const Station& from = *job(id).from;
+    from.room->used -= job(id).kept + from.q().each;
+    from.room->committed -= job(id).kept_promise + from.q().each;
+    Host& host = *from.batch->host;
+    if (!host.waiting.empty()) {
+      start(host, now);
     }
   }
 
-  // Admits what waits, as far as there is room. Each micro-batch has an equal share of what runs or waits.
-  void admit(Station& s, Seconds now, double& left, IterationWork& work) {
-    Host& h = *s.host;
-    const auto present = h.places + static_cast<std::int64_t>(h.waiting.size());
-    const std::int64_t share = base::ceil_div(present, h.q->stages);
-    bool blocked = false;
-    while (!h.waiting.empty() && left > 0.0 && s.places < share) {
-      const Id id = h.waiting.front();
-      Job& j = job(id);
-      const double tokens = std::min(j.missing, left);
-      if (!h.q->cuts && tokens < j.missing && j.missing <= static_cast<double>(h.q->budget)) {
-        break;
+  // The first request that waits gets a place on the rank with the fewest sequences that has room. `blocked`: no rank has
+  // a place or cache.
+  bool admit(MicroBatch& b, Seconds now, bool& blocked) {
+    Host& h = *b.host;
+    const Id id = h.waiting.front();
+    Job& j = job(id);
+    order_.clear();
+    for (Station& s : b.ranks) {
+      order_.push_back(&s);
+    }
+    if (order_.size() > 1) {
+      std::ranges::stable_sort(order_, {}, [](const Station* s) { return s->room->places; });
+    }
+    blocked = true;
+    for (Station* each : order_) {
+      Station& s = *each;
+      const double tokens = std::min(j.missing, s.left);
+      const bool whole = !h.q->cuts && j.missing <= static_cast<double>(h.q->budget);
+      if (s.left <= 0.0 || s.partial >= 0 || (whole && tokens < j.missing)) {
+        blocked = false;
+        continue;
       }
       const double promised = s.promise(j, j.cached + j.missing, j.cached + tokens);
-      blocked = h.places >= h.q->sequences ||
-                (h.committed > 0.5 && h.committed + promised + h.q->each > h.q->cache);
-      if (blocked) {
-        break;
+      if (!s.room->has(promised + h.q->each, *h.q)) {
+        continue;
       }
       h.waiting.pop_front();
       if (!j.started) {
@@ -228,30 +218,35 @@ class Path {
       }
       s.admit(id, promised);
       if (tokens > 0.0) {
-        left -= tokens;
-        s.compute(id, tokens, work);
+        s.compute(id, tokens);
       } else {
-        left -= 1.0;
+        s.left -= 1.0;
         take_over(s, id, now);
+      }
+      blocked = false;
+      return true;
+    }
+    return false;
+  }
+
+  // Admits what waits, as far as there is room. Each micro-batch has an equal share of what runs or waits.
+  void admit_all(MicroBatch& b, Seconds now) {
+    Host& h = *b.host;
+    const std::int64_t present = h.places() + static_cast<std::int64_t>(h.waiting.size());
+    const std::int64_t share = base::ceil_div(present, h.q->stages);
+    bool blocked = false;
+    for (std::int64_t places = b.places(); !h.waiting.empty() && places < share; ++places) {
+      if (!admit(b, now, blocked)) {
+        break;
       }
     }
     h.blocked = blocked ? base::min(h.blocked, now) : kNever;
   }
 
-  static bool plans_ahead(const Host& h) { return h.q->plans_ahead && h.batches.size() == 1; }
-  // When the iterations that begin at `now` were planned: at the start of the last one before, if something runs.
-  static Seconds plan_of(const Host& h, Seconds now) {
-    const Station& s = h.batches.front();
-    const bool runs = s.decodes > 0 || s.partial >= 0;
-    return plans_ahead(h) && runs
-               ? base::min(now, s.began + s.each * static_cast<double>(s.count - 1))
-               : now;
-  }
-
   // The next iterations of a server: of its micro-batches that do not run, as soon as the first stage is free.
   void start(Host& h, Seconds now) {
     h.due = false;
-    const Seconds planned = plan_of(h, now);
+    const Seconds planned = h.plan_of(now);
     while (!h.incoming.empty() && job(h.incoming.front()).queued <= planned + kSame) {
       h.waiting.push_back(h.incoming.front());
       h.incoming.pop_front();
@@ -273,54 +268,67 @@ class Path {
     }
   }
 
-  // The next iterations of a micro-batch; false where it has none.
-  bool begin(Station& s, Seconds now) {
-    const IterationServer& q = s.q();
-    const bool first = q.prompts_first;
-    const bool lost = !first && s.preempt_for_decodes();
-    IterationWork work;
-    double left = static_cast<double>(q.budget - (first ? 0 : s.decodes));
-    if (s.partial >= 0 && left > 0.0) {
-      const double tokens = std::min(job(s.partial).missing, left);
-      left -= tokens;
-      s.compute(s.partial, tokens, work);
-    }
-    if (!lost && s.partial < 0) {
-      admit(s, now, left, work);
-      if (work.prompts == 0 && s.decodes == 0 && !s.leaving.empty()) {
-        s.free_leaving();
-        admit(s, now, left, work);
+  // Plans the next iteration of a micro-batch.
+  void plan(MicroBatch& b, Seconds now) {
+    const IterationServer& q = *b.host->q;
+    bool lost = false;
+    for (Station& s : b.ranks) {
+      lost = (!q.prompts_first && s.preempt_for_decodes()) || lost;
+      s.left = static_cast<double>(q.budget - (q.prompts_first ? 0 : s.decodes));
+      s.work = {};
+      if (s.partial >= 0 && s.left > 0.0) {
+        s.compute(s.partial, std::min(job(s.partial).missing, s.left));
       }
     }
-    if (first && work.prompts == 0) {
-      s.preempt_for_decodes();
+    if (!lost) {
+      admit_all(b, now);
+      if (b.any_leaves() && !b.has_prompts() && b.decoding() == 0) {
+        b.free_leaving();
+        admit_all(b, now);
+      }
     }
-    s.mixed = work.prompts > 0;
-    s.decoded = s.decodes > 0 && !(s.mixed && first);
-    if (!s.mixed && s.decodes == 0) {
-      s.free_leaving();
+    b.mixed = b.has_prompts();
+    if (q.prompts_first && !b.mixed) {
+      for (Station& s : b.ranks) {
+        s.preempt_for_decodes();
+      }
+    }
+  }
+  // The next iterations of a micro-batch; false where it has none.
+  bool begin(MicroBatch& b, Seconds now) {
+    Host& h = *b.host;
+    const IterationServer& q = *h.q;
+    plan(b, now);
+    if (!b.mixed && b.decoding() == 0) {
+      b.free_leaving();
       return false;
     }
-    const IterationSpan span =
-        q.time(s.decoded ? s.decodes : 0, work.tokens, work.attended, work.prompts);
-    s.began = now;
-    s.each = span.latency;
-    s.count = 1;
-    if (!s.mixed) {
-      const Host& h = *s.host;
-      const Seconds grows = span.token;
-      const double beyond = h.used / static_cast<double>(h.places) - q.each - q.context;
-      s.each = base::max(Seconds{}, s.each + beyond * grows);
-      s.count = alike(s, now, grows);
-      s.each += 0.5 * static_cast<double>(s.count - 1) * grows;
+    work_.clear();
+    b.decodes = 0;
+    for (Station& s : b.ranks) {
+      s.decoded = s.decodes > 0 && !(b.mixed && q.prompts_first);
+      s.work.decodes = s.decoded ? s.decodes : 0;
+      b.decodes += s.work.decodes;
+      work_.push_back(s.work);
     }
-    s.sent = 0;
-    s.end = now + s.each * static_cast<double>(s.count);
-    s.host->stage = now + span.period;
+    const IterationSpan span = q.time(work_);
+    b.began = now;
+    b.each = span.latency;
+    b.count = 1;
+    if (!b.mixed) {
+      const Seconds grows = span.token;
+      const double beyond = h.held_each() - q.each - q.context;
+      b.each = base::max(Seconds{}, b.each + beyond * grows);
+      b.count = alike(b, now, grows);
+      b.each += 0.5 * static_cast<double>(b.count - 1) * grows;
+    }
+    b.sent = 0;
+    b.end = now + b.each * static_cast<double>(b.count);
+    h.stage = now + span.period;
     if (counts_) {
-      busy_ += s.end - now;
-      iterations_ += static_cast<double>(s.count);
-      mixed_ += s.mixed ? 1.0 : 0.0;
+      busy_ += b.end - now;
+      iterations_ += static_cast<double>(b.count);
+      mixed_ += b.mixed ? 1.0 : 0.0;
     }
     return true;
   }
@@ -332,11 +340,20 @@ class Path {
     return 2.0 * (x / half) / (1.0 + std::sqrt(1.0 + more));
   }
 
+  // The period of a micro-batch that decodes alone.
+  Seconds period(const MicroBatch& b) {
+    work_.clear();
+    for (const Station& s : b.ranks) {
+      work_.push_back({s.decodes, 0.0, 0.0, 0});
+    }
+    return b.host->q->time(work_).period;
+  }
+
   // How many iterations without prompts are sure to follow each other, each of which takes `grows` more than the one
   // before. Where micro-batches take turns, `each` becomes the time of a turn of all.
-  std::int64_t alike(Station& s, Seconds now, Seconds grows) {
-    Host& h = *s.host;
-    if (!h.waiting.empty() && (!s.leaving.empty() || h.batches.size() > 1)) {
+  std::int64_t alike(MicroBatch& b, Seconds now, Seconds grows) {
+    Host& h = *b.host;
+    if (!h.waiting.empty() && (b.any_leaves() || h.batches.size() > 1)) {
       return 1;
     }
     Seconds until = h.incoming.empty() ? kNever : job(h.incoming.front()).queued;
@@ -345,48 +362,62 @@ class Path {
       if (other.hands_over) {
         until = base::min(until, (other.due ? now : next_of(other)) + pools_.link);
       } else if (closed_ && &other != &h) {
-        next = base::min(next, other.due ? now : next_end(other));
+        next = base::min(next, other.due ? now : other.next_end());
       }
     }
     Seconds turn;
-    std::int64_t decodes = 0;
-    for (const Station& each : h.batches) {
-      if (&each != &s && each.mixed && each.end < kNever) {
+    for (const MicroBatch& each : h.batches) {
+      if (&each != &b && each.mixed && each.end < kNever) {
         return 1;
       }
-      if (&each != &s && closed_) {
+      if (&each != &b && closed_) {
         next = base::min(next, each.end);
       }
-      decodes += each.decodes;
-      turn += each.decodes > 0 && h.batches.size() > 1 ? h.q->time(each.decodes, 0.0, 0.0, 0).period
-                                                       : Seconds{};
+      turn += h.batches.size() > 1 && each.decoding() > 0 ? period(each) : Seconds{};
     }
     until = base::min(until, next + least_ahead_);
-    const Seconds each = base::max(s.each, turn);
+    const Seconds each = base::max(b.each, turn);
     const double arrives = until == kNever
                                ? std::numeric_limits<double>::infinity()
                                : std::ceil(iterations_in(until - now, each, grows) - 1e-9);
-    const double most = std::min(plans_ahead(h) ? std::max(arrives, 0.0) + 1.0 : arrives,
-                                 std::floor((h.q->cache - h.used) / static_cast<double>(decodes)));
-    const std::int64_t steps = s.next_event() - s.iteration;
+    double most = h.plans_ahead() ? std::max(arrives, 0.0) + 1.0 : arrives;
+    std::int64_t steps = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t rank = 0; rank < b.ranks.size(); ++rank) {
+      std::int64_t grow = 0;
+      for (const MicroBatch& batch : h.batches) {
+        grow += batch.ranks[rank].decodes;
+      }
+      const double free = h.q->cache - h.rooms[rank].used;
+      most = grow > 0 ? std::min(most, std::floor(free / static_cast<double>(grow))) : most;
+      Station& s = b.ranks[rank];
+      steps = s.decodes > 0 ? std::min(steps, s.next_event() - s.iteration) : steps;
+    }
     const std::int64_t count = std::max<std::int64_t>(
         1, most < static_cast<double>(steps) ? static_cast<std::int64_t>(most) : steps);
-    s.each = count > 1 ? each : s.each;
+    b.each = count > 1 ? each : b.each;
     return count;
   }
 
   // The iterations of a micro-batch have ended.
-  void complete(Station& s) {
-    const Seconds now = s.end;
-    s.send_until(now);
-    const auto tokens = static_cast<double>((s.decoded ? s.decodes : 0) +
-                                            static_cast<std::int64_t>(s.complete.size()));
-    const Seconds sent = s.host->hands_over ? now : s.host->send(now, tokens);
-    s.end = kNever;
+  void complete(MicroBatch& b) {
+    Host& h = *b.host;
+    const Seconds now = b.end;
+    b.send_until(now);
+    std::int64_t tokens = b.decodes;
+    for (const Station& s : b.ranks) {
+      tokens += static_cast<std::int64_t>(s.complete.size());
+    }
+    const Seconds sent = h.hands_over ? now : h.send(now, static_cast<double>(tokens));
+    b.end = kNever;
+    for (Station& s : b.ranks) {
+      complete(s, b.count, now, sent);
+    }
+  }
+  void complete(Station& s, std::int64_t count, Seconds now, Seconds sent) {
     s.free_leaving();
     ended_.clear();
     if (s.decoded) {
-      s.advance(ended_);
+      s.advance(count, ended_);
     }
     for (const Id id : ended_) {
       finish(s, id, sent);
@@ -399,7 +430,7 @@ class Path {
       }
       if (--job(id).left == 0) {
         finish(s, id, sent);
-      } else if (s.host->hands_over) {
+      } else if (s.batch->host->hands_over) {
         hand_over(s, id, now);
       } else {
         s.decode(id);
@@ -410,7 +441,7 @@ class Path {
   void finish(Station& s, Id id, Seconds sent) {
     job(id).state = Job::State::done;
     outcome(id).last = sent;
-    --s.host->load;
+    --s.batch->host->load;
     if (s.q().delayed_release) {
       s.leaving.push_back(id);
     } else {
@@ -426,13 +457,14 @@ class Path {
   std::size_t first_;
   Seconds least_ahead_;  // from sending a request until a server has it
   std::vector<Host> hosts_;
-  std::vector<Station> stations_;
   std::span<Host> takers_;     // of requests
   std::span<Host> answerers_;  // the same, or the second pool
   std::vector<Job> jobs_;
   IterationPath& result_;
   std::vector<std::pair<Seconds, Id>> coming_;  // a heap of requests by time
   std::vector<Id> ended_;
+  std::vector<Station*> order_;  // of the ranks, for a request
+  std::vector<IterationBatch> work_;
   std::size_t next_ = 0;
   std::size_t turn_ = 0;
   std::size_t second_turn_ = 0;

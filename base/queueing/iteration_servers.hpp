@@ -11,6 +11,9 @@
 // Without g, iterations are exactly alike, and where a request comes back after a whole number of them, chance decides
 // for all whether it meets the one or the next.
 //
+// A server may have ranks, each with a cache of its own. Their iterations begin and end together, and T is that of all. A
+// request goes to the rank with the fewest sequences that has room.
+//
 // With a pipeline of m stages a server has m micro-batches. They take turns: one begins when the first stage is free, a
 // period after the one before, and its tokens are there after the latency of all stages. They share places, cache and what
 // waits.

@@ -14,6 +14,57 @@ constexpr double kPart = 32.0;  // tokens of a sequence that lost its place and 
 
 using State = IterationJob::State;
 
+void IterationHost::set_up(const IterationServer& server, bool hands, std::vector<IterationJob>& all) {
+  q = &server;
+  jobs = &all;
+  hands_over = hands;
+  free.resize(static_cast<std::size_t>(server.front_ends));
+  const auto ranks = static_cast<std::size_t>(server.ranks);
+  rooms.resize(ranks);
+  batches.resize(static_cast<std::size_t>(server.stages));
+  stations.resize(batches.size() * ranks);
+  last = batches.size() - 1;
+  for (std::size_t i = 0; i < stations.size(); ++i) {
+    stations[i].batch = &batches[i / ranks];
+    stations[i].room = &rooms[i % ranks];
+  }
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    batches[i].host = this;
+    batches[i].ranks = std::span(stations).subspan(i * ranks, ranks);
+  }
+}
+
+Seconds IterationHost::next_end() const {
+  return std::ranges::min_element(batches, {}, &IterationMicroBatch::end)->end;
+}
+
+bool IterationHost::is_idle() const {
+  return std::ranges::any_of(batches, [](const IterationMicroBatch& b) { return b.end == kNever; });
+}
+
+Seconds IterationHost::plan_of(Seconds now) const {
+  const IterationMicroBatch& b = batches.front();
+  return plans_ahead() && b.has_work()
+             ? base::min(now, b.began + b.each * static_cast<double>(b.count - 1))
+             : now;
+}
+
+std::int64_t IterationHost::places() const {
+  std::int64_t sum = 0;
+  for (const IterationRoom& room : rooms) {
+    sum += room.places;
+  }
+  return sum;
+}
+
+double IterationHost::held_each() const {
+  double used = 0.0;
+  for (const IterationRoom& room : rooms) {
+    used += room.used;
+  }
+  return used / static_cast<double>(places());
+}
+
 void IterationHost::comes(Id id) {
   auto place = incoming.end();
   while (place != incoming.begin() && job(*std::prev(place)).queued > job(id).queued) {
@@ -23,7 +74,7 @@ void IterationHost::comes(Id id) {
 }
 
 Seconds IterationHost::take(Seconds now, double tokens) {
-  for (IterationStation& batch : batches) {
+  for (IterationMicroBatch& batch : batches) {
     batch.send_until(now);
   }
   Seconds& process = free[next_free++ % free.size()];
@@ -31,24 +82,56 @@ Seconds IterationHost::take(Seconds now, double tokens) {
   return process;
 }
 
-void IterationStation::send_until(Seconds now) {
-  if (end < kNever) {
-    send_up_to(std::min(static_cast<std::int64_t>((now - began) / each), count - 1));
+std::int64_t IterationMicroBatch::places() const {
+  std::int64_t sum = 0;
+  for (const IterationStation& s : ranks) {
+    sum += s.places;
+  }
+  return sum;
+}
+
+std::int64_t IterationMicroBatch::decoding() const {
+  std::int64_t sum = 0;
+  for (const IterationStation& s : ranks) {
+    sum += s.decodes;
+  }
+  return sum;
+}
+
+bool IterationMicroBatch::has_work() const {
+  return std::ranges::any_of(
+      ranks, [](const IterationStation& s) { return s.decodes > 0 || s.partial >= 0; });
+}
+bool IterationMicroBatch::has_prompts() const {
+  return std::ranges::any_of(ranks, [](const IterationStation& s) { return s.work.prompts > 0; });
+}
+bool IterationMicroBatch::any_leaves() const {
+  return std::ranges::any_of(ranks, [](const IterationStation& s) { return !s.leaving.empty(); });
+}
+
+void IterationMicroBatch::free_leaving() {
+  for (IterationStation& s : ranks) {
+    s.free_leaving();
   }
 }
 
-void IterationStation::send_up_to(std::int64_t iterations) {
-  if (iterations <= sent) {
+void IterationMicroBatch::send_until(Seconds now) {
+  if (end == kNever) {
     return;
   }
-  const Seconds work = q().send * static_cast<double>(decoded ? decodes : 0);
-  const auto n = static_cast<double>(iterations - sent);
+  const std::int64_t upto =
+      std::min(static_cast<std::int64_t>((now - began) / each), count - 1);
+  if (upto <= sent) {
+    return;
+  }
+  const Seconds work = host->q->send * static_cast<double>(decodes);
+  const auto n = static_cast<double>(upto - sent);
   const Seconds from = began + each * static_cast<double>(sent + 1);
-  const Seconds to = began + each * static_cast<double>(iterations);
+  const Seconds to = began + each * static_cast<double>(upto);
   for (Seconds& process : host->free) {
     process = base::max(base::max(process, from) + n * work, to + work);
   }
-  sent = iterations;
+  sent = upto;
 }
 
 Seconds IterationHost::send(Seconds now, double tokens) {
@@ -61,20 +144,20 @@ Seconds IterationHost::send(Seconds now, double tokens) {
 }
 
 double IterationStation::promise(const IterationJob& job, double known, double computed) const {
-  const auto left = static_cast<double>(host->hands_over ? 1 : job.left);
-  return q().promised < 0.0 ? computed : known + std::ceil(q().promised * left);
+  const auto answer = static_cast<double>(batch->host->hands_over ? 1 : job.left);
+  return q().promised < 0.0 ? computed : known + std::ceil(q().promised * answer);
 }
 
 void IterationStation::admit(Id id, double promised) {
   IterationJob& j = job(id);
   ++places;
-  ++host->places;
+  ++room->places;
   admitted.push_back(id);
   j.state = State::prompt;
   j.promised = promised;
   j.held = 0.0;
-  host->used += q().each;
-  host->committed += promised + q().each;
+  room->used += q().each;
+  room->committed += promised + q().each;
   hold(j, j.cached);
 }
 
@@ -82,13 +165,14 @@ void IterationStation::admit(Id id, double promised) {
 void IterationStation::hold(IterationJob& job, double tokens) {
   const double before = std::max(job.held, job.promised);
   job.held += tokens;
-  host->used += tokens;
-  host->committed += std::max(job.held, job.promised) - before;
+  room->used += tokens;
+  room->committed += std::max(job.held, job.promised) - before;
 }
 
-void IterationStation::compute(Id id, double tokens, IterationWork& work) {
+void IterationStation::compute(Id id, double tokens) {
   IterationJob& j = job(id);
   hold(j, tokens);
+  left -= tokens;
   work.tokens += tokens;
   work.attended += tokens * (j.cached + 0.5 * tokens);
   ++work.prompts;
@@ -106,12 +190,12 @@ void IterationStation::decode(Id id) {
   j.since = iteration;
   ++decodes;
   push({iteration + j.left, id, j.turn, true});
-  const double room = j.promised - j.held;
-  j.beyond = room <= 0.0;
+  const double unused = j.promised - j.held;
+  j.beyond = unused <= 0.0;
   if (j.beyond) {
     ++beyond;
-  } else if (room < static_cast<double>(j.left)) {
-    push({iteration + static_cast<std::int64_t>(room), id, j.turn, false});
+  } else if (unused < static_cast<double>(j.left)) {
+    push({iteration + static_cast<std::int64_t>(unused), id, j.turn, false});
   }
 }
 
@@ -136,10 +220,10 @@ std::int64_t IterationStation::next_event() {
   return std::numeric_limits<std::int64_t>::max();
 }
 
-void IterationStation::advance(std::vector<Id>& ended) {
+void IterationStation::advance(std::int64_t count, std::vector<Id>& ended) {
   iteration += count;
-  host->used += static_cast<double>(count * decodes);
-  host->committed += static_cast<double>(count * beyond);
+  room->used += static_cast<double>(count * decodes);
+  room->committed += static_cast<double>(count * beyond);
   while (next_event() <= iteration) {
     const Event event = events_.front();
     pop();
@@ -170,9 +254,9 @@ void IterationStation::stop(IterationJob& job) {
 
 void IterationStation::release(Id id) {
   const IterationJob& j = job(id);
-  host->used -= j.held + q().each;
-  host->committed -= std::max(j.held, j.promised) + q().each;
-  --host->places;
+  room->used -= j.held + q().each;
+  room->committed -= std::max(j.held, j.promised) + q().each;
+  --room->places;
   --places;
 }
 
@@ -185,7 +269,7 @@ void IterationStation::free_leaving() {
 
 bool IterationStation::preempt_for_decodes() {
   bool lost = false;
-  while (decodes > 1 && host->used + static_cast<double>(decodes) > q().cache) {
+  while (decodes > 1 && room->used + static_cast<double>(decodes) > q().cache) {
     preempt();
     lost = true;
   }
@@ -212,7 +296,7 @@ void IterationStation::preempt() {
     j.state = State::waits;
     j.held = 0.0;
     ++j.turn;
-    host->waiting.push_front(id);
+    batch->host->waiting.push_front(id);
     return;
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server of base/queueing/iteration_servers.hpp: its cache and its front end; and its micro-batches, with their
-// sequences and the iterations that run.
+// One server of base/queueing/iteration_servers.hpp: its front end and the caches of its ranks; its micro-batches, with the
+// iterations that run; and the sequences of a micro-batch on a rank.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 namespace roofcast::base::queueing {
 
 struct IterationHost;
+struct IterationMicroBatch;
 struct IterationStation;
 
 // A request on its way.
@@ -29,71 +30,34 @@ struct IterationJob {
   std::int64_t since = 0;
   std::int64_t left = 0;          // tokens of the answer
   std::int32_t turn = 0;          // how often it lost its place
-  IterationHost* from = nullptr;  // of the first pool, which keeps its tokens
-  double kept = 0;                // tokens there, and the larger of them and the promise
+  IterationStation* from = nullptr;  // of the first pool, which keeps its tokens
+  double kept = 0;                   // tokens there, and the larger of them and the promise
   double kept_promise = 0;
   State state = State::waits;
   bool started = false;
   bool beyond = false;  // it decodes and holds at least what it was promised
 };
 
-// Prompts of an iteration.
-struct IterationWork {
-  double tokens = 0;
-  double attended = 0;
-  std::int64_t prompts = 0;
+// What the micro-batches of a server share on one rank.
+struct IterationRoom {
+  std::int64_t places = 0;  // taken
+  double used = 0;          // tokens of the cache
+  double committed = 0;     // the larger of used and promised, of all sequences
+  Seconds link;             // when the link to the second pool is free
+
+  bool has(double tokens, const IterationServer& q) const {
+    return places < q.sequences && (committed <= 0.5 || committed + tokens <= q.cache);
+  }
 };
 
-// What the micro-batches of a server share.
-struct IterationHost {
-  static constexpr Seconds kNever = Seconds::infinity();
-  using Id = std::int32_t;
-
-  const IterationServer* q = nullptr;
-  std::vector<IterationJob>* jobs = nullptr;
-  std::span<IterationStation> batches;
-  bool hands_over = false;   // sequences decode in the second pool
-  Seconds link;              // when the link to it is free
-  Seconds stage;             // when the first stage is free
-  Seconds wake = kNever;     // when it is free, if a micro-batch waits for that
-  Seconds next = kNever;     // when it has something to do
-  bool due = false;          // it begins iterations now
-  std::size_t last = 0;      // the micro-batch that began last
-  std::int64_t places = 0;   // taken
-  double used = 0;           // tokens of the cache
-  double committed = 0;      // the larger of used and promised, of all sequences
-  Seconds blocked = kNever;  // since when no place or no cache is free
-  std::deque<Id> incoming;   // in the front end, or on the link
-  std::deque<Id> waiting;
-  std::int64_t load = 0;  // requests that it has, without those that are done
-
-  std::vector<Seconds> free;  // when each process of the front end is
-  std::size_t next_free = 0;
-
-  IterationJob& job(Id id) { return (*jobs)[static_cast<std::size_t>(id)]; }
-  void comes(Id id);  // in the order of `queued`
-  // When the front end has taken a request in.
-  Seconds take(Seconds now, double tokens);
-  // When the front end has sent so many tokens of now.
-  Seconds send(Seconds now, double tokens);
-};
-
-// A micro-batch.
+// A micro-batch on one rank.
 struct IterationStation {
-  static constexpr Seconds kNever = Seconds::infinity();
   using Id = std::int32_t;
 
-  IterationHost* host = nullptr;
-
-  // The iterations that run, all alike; they end at kNever if there are none.
-  Seconds end = kNever;
-  Seconds began;
-  Seconds each;
-  std::int64_t count = 0;
-  std::int64_t sent = 0;     // of them, those whose tokens the front end has
-  bool mixed = false;        // they have prompts
+  IterationMicroBatch* batch = nullptr;
+  IterationRoom* room = nullptr;
+  std::vector<Id> complete;  // prompts that the iterations which run complete
   bool decoded = false;      // they have decodes
-  std::vector<Id> complete;  // prompts that they complete
 
   std::int64_t decodes = 0;    // sequences
   std::int64_t iteration = 0;  // of decodes, so far
@@ -102,18 +66,18 @@ struct IterationStation {
   Id partial = -1;             // the prompt that is computed in part
   std::vector<Id> admitted;    // in this order
   std::vector<Id> leaving;     // sequences that keep their places for one iteration more
+  // Of the iteration that is planned:
+  double left = 0;  // of its budget
+  IterationBatch work;
 
-  const IterationServer& q() const { return *host->q; }
-  IterationJob& job(Id id) { return host->job(id); }
-
-  // Tokens of iterations that have ended by `now` go through the front end; those of the last one are complete()'s.
-  void send_until(Seconds now);
+  const IterationServer& q() const;
+  IterationJob& job(Id id);
 
   // Tokens promised to a sequence with so many known ones, whose next iteration computes the last of so many.
   double promise(const IterationJob& job, double known, double computed) const;
   // Takes a place, and promises.
   void admit(Id id, double promised);
-  void compute(Id id, double tokens, IterationWork& work);
+  void compute(Id id, double tokens);
   void decode(Id id);
   void stop(IterationJob& job);  // to decode
   void release(Id id);           // its place
@@ -122,8 +86,8 @@ struct IterationStation {
   bool preempt_for_decodes();
   // The iteration of decodes in which something happens to a sequence next.
   std::int64_t next_event();
-  // The decodes of the iterations that ran. Those that have their last token are added to `ended`.
-  void advance(std::vector<Id>& ended);
+  // The decodes of so many iterations that ran. Those that have their last token are added to `ended`.
+  void advance(std::int64_t count, std::vector<Id>& ended);
 
  private:
   // In iteration `at` of the decodes, a sequence has its last token, or begins to hold more than it was promised.
@@ -138,10 +102,78 @@ struct IterationStation {
 
   void push(Event event);
   void pop();
-  void send_up_to(std::int64_t iterations);
   double held(const IterationJob& job) const;
   void hold(IterationJob& job, double tokens);
   void preempt();
 };
+
+// A micro-batch on all ranks, and the iterations of it that run, all alike.
+struct IterationMicroBatch {
+  static constexpr Seconds kNever = Seconds::infinity();
+
+  IterationHost* host = nullptr;
+  std::span<IterationStation> ranks;
+  Seconds end = kNever;  // kNever if none run
+  Seconds began;
+  Seconds each;
+  std::int64_t count = 0;
+  std::int64_t decodes = 0;  // of an iteration, on all ranks
+  std::int64_t sent = 0;     // iterations whose tokens the front end has
+  bool mixed = false;        // they have prompts
+
+  std::int64_t places() const;
+  std::int64_t decoding() const;  // sequences
+  bool has_work() const;
+  bool has_prompts() const;  // in the iteration that is planned
+  bool any_leaves() const;
+  void free_leaving();
+  // Tokens of iterations that have ended by `now` go through the front end; those of the last one are sent by send().
+  void send_until(Seconds now);
+};
+
+// A server.
+struct IterationHost {
+  static constexpr Seconds kNever = Seconds::infinity();
+  using Id = std::int32_t;
+
+  const IterationServer* q = nullptr;
+  std::vector<IterationJob>* jobs = nullptr;
+  std::vector<IterationRoom> rooms;        // of each rank
+  std::vector<IterationStation> stations;  // of each micro-batch on each rank
+  std::vector<IterationMicroBatch> batches;
+  bool hands_over = false;   // sequences decode in the second pool
+  Seconds stage;             // when the first stage is free
+  Seconds wake = kNever;     // when it is free, if a micro-batch waits for that
+  Seconds next = kNever;     // when it has something to do
+  bool due = false;          // it begins iterations now
+  std::size_t last = 0;      // the micro-batch that began last
+  Seconds blocked = kNever;  // since when no place or no cache is free
+  std::deque<Id> incoming;   // in the front end, or on the link
+  std::deque<Id> waiting;
+  std::int64_t load = 0;  // requests that it has, without those that are done
+
+  std::vector<Seconds> free;  // when each process of the front end is
+  std::size_t next_free = 0;
+
+  // It must stay where it is afterwards.
+  void set_up(const IterationServer& server, bool hands_over, std::vector<IterationJob>& jobs);
+  IterationJob& job(Id id) { return (*jobs)[static_cast<std::size_t>(id)]; }
+  void comes(Id id);  // in the order of `queued`
+  // When the front end has taken a request in.
+  Seconds take(Seconds now, double tokens);
+  // When the front end has sent so many tokens of now.
+  Seconds send(Seconds now, double tokens);
+
+  Seconds next_end() const;
+  bool is_idle() const;  // a micro-batch is
+  bool plans_ahead() const { return q->plans_ahead && batches.size() == 1; }
+  // When the iterations that begin at `now` were planned: at the start of the last one before, if something runs.
+  Seconds plan_of(Seconds now) const;
+  std::int64_t places() const;
+  double held_each() const;  // tokens' worth of a place, mean
+};
+
+inline const IterationServer& IterationStation::q() const { return *batch->host->q; }
+inline IterationJob& IterationStation::job(Id id) { return batch->host->job(id); }
 
 }  // namespace roofcast::base::queueing

@@ -30,14 +30,15 @@ bool has_rare_long_prompts(const ScenarioView& s, const ServingEstimate& e) {
 // One client meets no other.
 bool is_alone(const workloads::Traffic& t) { return !t.arrivals && t.concurrency <= 1; }
 
-// Of one pool at least: several attention-DP ranks, or pipeline stages whose requests are not followed one by one.
+// Several attention-DP ranks or pipeline stages of one pool at least, where requests are not followed one by one.
 bool is_spread(const ScenarioView& s) {
-  const bool followed = is_followed(s) && !stay_in_step(s);
-  const auto spread = [&](const workloads::Mapping& mapping) {
-    return mapping.data_parallel > 1 || (mapping.pipeline_parallel > 1 && !followed);
+  const auto spread = [](const workloads::Mapping& mapping) {
+    return mapping.data_parallel > 1 || mapping.pipeline_parallel > 1;
   };
-  return s.pools == nullptr ? spread(*s.mapping)
-                            : spread(s.pools->prefill.mapping) || spread(s.pools->decode.mapping);
+  const bool any = s.pools == nullptr
+                       ? spread(*s.mapping)
+                       : spread(s.pools->prefill.mapping) || spread(s.pools->decode.mapping);
+  return any && (!is_followed(s) || stay_in_step(s));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 //                        each message
 //   equal, two pools     clients of equal requests at two pools: they start together, and how fast they spread depends on
 //                        each iteration; TTFT p95 was twice too long
-//   ranks and stages     several attention-DP ranks or pipeline stages: requests are not followed on them, and latencies
+//   ranks and stages     several attention-DP ranks or pipeline stages, where requests are not followed on them: latencies
 //                        were up to four times too short, or three times too long
 //   priorities           are left out
 #pragma once

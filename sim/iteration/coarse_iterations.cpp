@@ -30,9 +30,11 @@ std::pair<std::size_t, double> place(const Nodes& nodes, double x) {
 
 }  // namespace
 
-CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace)
+CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace,
+                                   std::int64_t groups)
     : s_(s),
       workspace_(workspace),
+      groups_(groups),
       context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))) {
   for (std::int64_t n = 16; n < s.serving->limits.max_tokens_per_iteration; n *= 2) {
     lengths_.push_back(n);
@@ -51,6 +53,7 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace)
     batch.context = context_;
     batch.prefill_sequences = 1;
     batch.prefill_tokens = which % 2 == 0 ? 1 : s.serving->stack.graph_tokens + 1;
+    batch.groups = groups;
     floors_[which] = launch_floor(s, batch, workspace).latency;
   }
   s_.launches_ahead = true;
@@ -64,13 +67,13 @@ const CoarseIterations::Prompt& CoarseIterations::prompt(std::size_t node) {
   Prompt& p = prompts_[node];
   if (std::isnan(p.time.si())) {
     const std::int64_t n = lengths_[node];
-    const IterationCost alone = iteration_cost(s_, {0, 1, 0, 1, n, 0, 1}, workspace_);
+    const IterationCost alone = iteration_cost(s_, {0, 1, 0, 1, n, 0, groups_}, workspace_);
     p.time = alone.latency;
     p.period = alone.period / alone.latency;
     const auto square = static_cast<double>(n) * static_cast<double>(n);
-    p.less = (p.time - cost({0, 1, 0, kParts, n / kParts, 0, 1})) /
+    p.less = (p.time - cost({0, 1, 0, kParts, n / kParts, 0, groups_})) /
              (0.5 * square * (1.0 - 1.0 / static_cast<double>(kParts)));
-    p.more = (cost({0, 1, 0, 1, n, n, 1}) - p.time) / square;
+    p.more = (cost({0, 1, 0, 1, n, n, groups_}) - p.time) / square;
   }
   return p;
 }
@@ -94,7 +97,7 @@ Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
     const std::int64_t all = kDecodes[d] + tokens;
     entry = kDecodes[d] == 0
                 ? Seconds{}
-                : cost({kDecodes[d], 1, context_, 1, tokens, 0, 1}) - cost({0, 1, 0, 1, all, 0, 1});
+                : cost({kDecodes[d], 1, context_, 1, tokens, 0, groups_}) - cost({0, 1, 0, 1, all, 0, groups_});
   }
   return entry;
 }

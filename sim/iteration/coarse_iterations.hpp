@@ -14,7 +14,7 @@
 //   slope    (prompt(N) − time of four prompts of N/4 tokens) / (3 N²/8), or below it that of a
 //            chunk after N tokens, above                                                          s
 //
-// This is the latency of all pipeline stages. The period is a part of it, as that of prompt(N) is. For one attention-DP rank.
+// This is the latency of all pipeline stages. The period is a part of it, as that of prompt(N) is.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ namespace roofcast::sim {
 
 class CoarseIterations {
  public:
-  // The targets of `scenario`, and `workspace`, must outlive it.
-  CoarseIterations(const ScenarioView& scenario, Workspace& workspace);
+  // `groups` is the number of attention-DP ranks with such a batch. The targets of `scenario`, and `workspace`, must
+  // outlive it.
+  CoarseIterations(const ScenarioView& scenario, Workspace& workspace, std::int64_t groups);
 
   IterationTime operator()(std::int64_t decodes, double tokens, double attended);
 
@@ -47,6 +48,7 @@ class CoarseIterations {
 
   ScenarioView s_;
   Workspace& workspace_;
+  std::int64_t groups_;
   std::int64_t context_;
   std::vector<std::int64_t> lengths_;  // nodes of tokens of prompts
   std::vector<Prompt> prompts_;

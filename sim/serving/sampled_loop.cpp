@@ -8,9 +8,8 @@
 
 #include "base/queueing/iteration_servers.hpp"
 #include "base/statistics/batch_means.hpp"
-#include "sim/iteration/coarse_iterations.hpp"
-#include "sim/iteration/memory.hpp"
 #include "sim/scenario/pools.hpp"
+#include "sim/serving/followed_servers.hpp"
 #include "sim/serving/server.hpp"
 #include "workloads/traffic/even_sample.hpp"
 
@@ -22,7 +21,8 @@ using base::Seconds;
 namespace queueing = base::queueing;
 using queueing::IterationRequest;
 
-constexpr double kMostServers = 8;
+constexpr double kMostServers = 8;   // ranks of all replicas
+constexpr double kLeastServers = 2;  // replicas
 constexpr std::size_t kOpen = 5000;  // requests that count
 constexpr std::size_t kMostOpen = 16 * kOpen;
 constexpr std::size_t kMostPhases = 4 * kOpen;  // to have whole cycles of phases
@@ -40,92 +40,6 @@ constexpr int kSampleRounds = 8;
 constexpr double kFrontEndBusy = 0.95;  // utilisation from which it is the limit
 constexpr double kPilesUp = 0.85;       // of the slots
 constexpr double kLonger = 2.0;         // the later half of the requests, than the earlier one
-
-// The servers of one pool, and the times of their iterations.
-class FollowedServers {
- public:
-  FollowedServers(const ScenarioView& s, double count, Workspace& workspace)
-      : costs_(s, workspace), coarse_(s, workspace) {
-    const workloads::SchedulerPolicy& policy = s.serving->policy;
-    const workloads::Stack& stack = s.serving->stack;
-    q.time = [this](std::int64_t decodes, double tokens, double pairs, std::int64_t prompts) {
-      if (prompts == 0) {
-        return alone(decodes);
-      }
-      const IterationTime t = coarse_(decodes, tokens, pairs);
-      return queueing::IterationSpan{t.latency, t.period, {}};
-    };
-    q.stages = s.mapping->pipeline_parallel;
-    q.context = costs_.context();
-    q.servers = std::llround(count);
-    q.in_turn = s.serving->router == workloads::Router::round_robin;
-    q.prompts_first = costs_.prompts_first();
-    q.cuts = policy.chunked_prompts;
-    q.delayed_release = policy.delayed_release;
-    q.plans_ahead = policy.plans_ahead;
-    q.budget = s.serving->limits.max_tokens_per_iteration;
-    q.sequences = s.serving->limits.max_sequences;
-    q.promised = policy.reserves == workloads::Reservation::request ? policy.reserved_output : -1.0;
-    q.computes_again = !policy.prefix_cache || states_of(s) > base::Bytes{};
-    q.front_ends = s.serving->front_ends_of(*s.mapping);
-    q.take = stack.intake_overhead;
-    q.take_token = stack.token_overhead;
-    q.send = stack.message_overhead /
-             static_cast<double>(s.serving->policy.stream_interval * q.front_ends);
-    q.ahead = stack.request_overhead;
-    set_cache(s);
-  }
-  FollowedServers(const FollowedServers&) = delete;
-  FollowedServers& operator=(const FollowedServers&) = delete;
-
-  const queueing::IterationSpan& alone(std::int64_t decodes) {
-    const auto index = static_cast<std::size_t>(decodes);
-    if (index >= alone_.size()) {
-      alone_.resize(index + 1);
-    }
-    queueing::IterationSpan& entry = alone_[index];
-    if (entry.latency == Seconds{}) {
-      const IterationTime t = costs_.decode(static_cast<double>(decodes));
-      entry = {t.latency, t.period, costs_.context_token(decodes)};
-    }
-    return entry;
-  }
-  // From a token to the next one, of so many sequences that decode in all micro-batches.
-  Seconds interval(double decodes) {
-    const double stages = static_cast<double>(q.stages);
-    const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(decodes / stages)));
-    const queueing::IterationSpan& t = alone(each);
-    return base::max(t.latency, std::min(std::max(1.0, decodes), stages) * t.period);
-  }
-  // What a prompt of so many tokens adds to the periods of iterations with so many decodes.
-  Seconds adds(double prompt, std::int64_t decodes) {
-    const std::int64_t beside = q.prompts_first ? 0 : decodes;
-    const double tokens =
-        std::min(prompt, static_cast<double>(std::max<std::int64_t>(1, q.budget - beside)));
-    const Seconds with = coarse_(beside, tokens, 0.5 * tokens * prompt).period;
-    return prompt / tokens *
-           base::max(Seconds{}, with - (q.prompts_first ? Seconds{} : alone(decodes).period));
-  }
-
-  queueing::IterationServer q;
-
- private:
-  // The cache in tokens: a sequence of x tokens takes as much as `each` + x of them.
-  void set_cache(const ScenarioView& s) {
-    const auto input = static_cast<double>(s.traffic->input_tokens);
-    const auto output = static_cast<double>(std::max<std::int64_t>(1, s.traffic->output_tokens));
-    const double token = (keys_of(input + output, s) - keys_of(input, s)).si() / output;
-    if (token > 0.0) {
-      q.each = (states_of(s) + keys_of(input, s)).si() / token - input +
-               0.5 * static_cast<double>(s.serving->stack.kv_block_tokens - 1);
-      q.cache = footprint_of(s).cache.si() / token;
-    }
-  }
-
-  IterationCosts costs_;
-  CoarseIterations coarse_;
-  std::vector<queueing::IterationSpan> alone_;  // by decodes
-};
 
 // The requests of a sample. Those that arrive are drawn by themselves: other hardware has another number that runs at the
 // start, and meets the same arrivals.
@@ -338,7 +252,7 @@ class SampledLoop : Server {
  public:
   SampledLoop(const ScenarioView& s, double slots, Workspace& workspace)
       : Server(s, slots, workspace),
-        share_(std::min(1.0, kMostServers / replicas_)),
+        share_(std::min(1.0, std::max(kLeastServers, std::floor(kMostServers / ranks_)) / replicas_)),
         servers_(s, share_ * replicas_, workspace) {}
 
   SteadyState open() {
@@ -397,8 +311,7 @@ class SampledLoop : Server {
     const auto prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
     double d = 1.0;
     for (int i = 0; i < kSampleRounds; ++i) {
-      const auto n = static_cast<std::int64_t>(std::max(1.0, std::round(d / stages_)));
-      const double busy = std::min(0.9, rate * servers_.adds(prompt, n));
+      const double busy = std::min(0.9, servers_.busy(rate, prompt, d));
       d = std::min(rate * decodes_ * servers_.interval(d) / (1.0 - busy), 0.9 * slots_);
     }
     return d;
@@ -428,19 +341,16 @@ class SampledLoop : Server {
   FollowedServers servers_;
 };
 
-bool is_plain(const workloads::Mapping& mapping) { return mapping.data_parallel == 1; }
-
 }  // namespace
 
 bool is_followed(const ScenarioView& s) {
-  const bool plain =
-      s.pools == nullptr
-          ? is_plain(*s.mapping)
-          : is_plain(s.pools->prefill.mapping) && is_plain(s.pools->decode.mapping) &&
-                static_cast<double>(std::max(s.pools->prefill.replicas,
-                                             s.pools->decode.replicas)) <= 2.0 * kMostServers;
+  const bool few =
+      s.pools == nullptr ||
+      static_cast<double>(std::max(s.pools->prefill.replicas, s.pools->decode.replicas)) <=
+          2.0 * kMostServers;
+  const bool waits_for_ranks = s.serving->policy.rank_wait_iterations > 0 && s.mapping->data_parallel > 1;
   const workloads::SchedulerPolicy& policy = s.serving->policy;
-  return plain && !s.formulas_only && s.serving->speculation.verified() == 0 &&
+  return few && !waits_for_ranks && !s.formulas_only && s.serving->speculation.verified() == 0 &&
          s.traffic->images == 0 && policy.queue == workloads::Queue::arrival &&
          policy.batch_wait_iterations == 0 && policy.receive_iterations <= 1;
 }
@@ -470,7 +380,8 @@ void sample_pools(const ScenarioView& s, const PoolScenarios& pools, Workspace& 
   const Seconds half = kv_transfer(s, 0.5 * input).time;
   const Seconds token = base::max(Seconds{}, 2.0 / input * (whole - half));
   const queueing::IterationPools two{prefill.q, decode.q, whole - token * input, token};
-  const auto ranks = static_cast<double>(s.pools->decode.replicas);
+  const double ranks =
+      static_cast<double>(s.pools->decode.replicas * s.pools->decode.mapping.data_parallel);
   const double running = r.decode_batch * ranks;
   const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
   const auto clients = static_cast<std::size_t>(t.concurrency);

@@ -25,10 +25,10 @@
 //   O        decode iterations of an answer                                                     –
 //   t(D)     mean iteration                                                                     s
 //
-// Of more than kMostServers replicas, so many are followed, with their part of the traffic.
+// Of more than kMostServers attention-DP ranks, so many are followed, of two replicas at least, with their part of the traffic.
 //
-// Errors: those of a sample. Contexts of decodes are the mean one. Not followed: attention-DP ranks, speculative decoding,
-// images, priorities, schedulers that wait for more prompts.
+// Errors: those of a sample. Contexts of decodes are the mean one. Not followed: speculative decoding, images, priorities,
+// schedulers that wait for more prompts or for one on every rank.
 #pragma once
 
 #include "sim/result/steady_state.hpp"

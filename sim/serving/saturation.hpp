@@ -28,7 +28,7 @@
 // together, and the simulation serves up to twice as many. With arrivals at random it does not get there.
 #pragma once
 
-#include "sim/serving/iteration_costs.hpp"
+#include "sim/iteration/iteration_costs.hpp"
 
 namespace roofcast::sim {
 

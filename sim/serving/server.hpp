@@ -14,7 +14,7 @@
 //   C(D)     mean time between decodes of a sequence                                            s
 //   n        slots: sequences that run at once                                                  –
 //   O        decode iterations of an answer                                                     –
-//   X        units of a prompt (sim/serving/iteration_costs.hpp)                                –
+//   X        units of a prompt (sim/iteration/iteration_costs.hpp)                                –
 //
 // Slots. A sequence holds the mean of what it stores and what is reserved for it: input + O·(1+f²)/2 tokens, where f is
 // the reserved share of the answer. Answers weigh by their length.
@@ -26,7 +26,7 @@
 
 #include "sim/result/steady_state.hpp"
 #include "sim/serving/front_end_load.hpp"
-#include "sim/serving/iteration_costs.hpp"
+#include "sim/iteration/iteration_costs.hpp"
 #include "sim/serving/latency_mixture.hpp"
 #include "workloads/traffic/arrivals.hpp"
 

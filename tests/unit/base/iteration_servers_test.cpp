@@ -15,13 +15,20 @@ namespace {
 
 Seconds seconds(double value) { return Seconds::from_si(value); }
 
-// An iteration takes 1 s with decodes, and 0.01 s for each token of a prompt.
+using Ranks = std::span<const IterationBatch>;
+
+// An iteration of a rank takes 1 s with decodes, and 0.01 s for each token of a prompt.
+Seconds slowest(Ranks ranks) {
+  Seconds most;
+  for (const IterationBatch& b : ranks) {
+    most = base::max(most, seconds((b.decodes > 0 ? 1.0 : 0.0) + 0.01 * b.tokens));
+  }
+  return most;
+}
+
 IterationServer server() {
   IterationServer s;
-  s.time = [](std::int64_t decodes, double tokens, double, std::int64_t) {
-    const Seconds t = seconds((decodes > 0 ? 1.0 : 0.0) + 0.01 * tokens);
-    return IterationSpan{t, t, {}};
-  };
+  s.time = [](Ranks ranks) { return IterationSpan{slowest(ranks), slowest(ranks), {}}; };
   s.budget = 1000;
   s.sequences = 100;
   return s;
@@ -31,16 +38,15 @@ IterationServer server() {
 IterationServer pipeline(std::int64_t stages, double latency) {
   IterationServer s = server();
   s.stages = stages;
-  s.time = [latency](std::int64_t, double, double, std::int64_t) {
+  s.time = [latency](Ranks) {
     return IterationSpan{seconds(latency), seconds(1.0), {}};
   };
   return s;
 }
 
 // 0.1 s more for each token of a sequence beyond `context`.
-IterationSpan growing(std::int64_t decodes, double tokens, double, std::int64_t prompts) {
-  const Seconds t = seconds((decodes > 0 ? 1.0 : 0.0) + 0.01 * tokens);
-  return {t, t, seconds(prompts > 0 ? 0.0 : 0.1)};
+IterationSpan growing(Ranks ranks) {
+  return {slowest(ranks), slowest(ranks), seconds(ranks.front().prompts > 0 ? 0.0 : 0.1)};
 }
 
 std::vector<IterationRequest> alike(std::size_t count, std::int64_t input, std::int64_t output) {
@@ -215,8 +221,8 @@ TEST_CASE("Micro-batches of a pipeline take turns, and share the requests", "[un
 TEST_CASE("A prompt holds up the decodes of the other micro-batches", "[unit]") {
   IterationServer s = server();
   s.stages = 2;
-  s.time = [](std::int64_t, double tokens, double, std::int64_t) {
-    return tokens > 50.0 ? IterationSpan{seconds(10.0), seconds(5.0), {}}
+  s.time = [](Ranks ranks) {
+    return ranks.front().tokens > 50.0 ? IterationSpan{seconds(10.0), seconds(5.0), {}}
                          : IterationSpan{seconds(2.0), seconds(1.0), {}};
   };
   std::vector<IterationRequest> requests = alike(2, 10, 8);
@@ -227,6 +233,26 @@ TEST_CASE("A prompt holds up the decodes of the other micro-batches", "[unit]") 
   CHECK(path.outcomes[1].first.si() == Approx(13.5));
   // Its third iteration would begin at 4 s; the first stage is free at 8.5 s.
   CHECK(path.outcomes[0].last.si() == Approx(8.5 + 6 * 2.0));
+}
+
+// Two requests on two ranks. The prompt of the second takes 2 s, and the decodes of the first are held up.
+TEST_CASE("Ranks have a cache each, and the slowest one sets the time of an iteration", "[unit]") {
+  IterationServer s = server();
+  s.ranks = 2;
+  s.sequences = 1;
+  std::vector<IterationRequest> requests = alike(3, 10, 4);
+  requests[1].input = 200;
+  requests[1].arrival = seconds(1.5);
+  requests[2].arrival = seconds(1.6);
+  const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
+  // Its prompt ends at 0.1, its decodes at 1.1, 2.1 and, with the prompt of the second, 4.1.
+  CHECK(path.outcomes[0].first.si() == Approx(0.1));
+  CHECK(path.outcomes[0].last.si() == Approx(4.1));
+  CHECK(path.outcomes[1].first.si() == Approx(4.1));
+  // Both ranks are taken until 4.1: the third gets the place of the first.
+  CHECK(path.outcomes[2].scheduled.si() == Approx(4.1));
+  CHECK(path.outcomes[2].first.si() == Approx(5.1));
+  CHECK(path.outcomes[1].last.si() == Approx(7.1));
 }
 
 // An iteration takes 3 s, but four micro-batches that begin 1 s after each other need 4 s for a turn.

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "base/queueing/batch_queue.hpp"
@@ -39,7 +40,9 @@ class IterationCosts {
   // The targets of `scenario`, and `workspace`, must outlive it.
   IterationCosts(const ScenarioView& scenario, Workspace& workspace);
 
-  IterationTime decode(double decodes);
+  IterationTime decode(double decodes) { return decode(decodes, s_.mapping->data_parallel); }
+  // The same where the tokens are those of so many ranks.
+  IterationTime decode(double decodes, std::int64_t groups);
   // What a token more of each sequence's context adds to its latency, at least nothing. Nothing is told of stages.
   base::Seconds context_token(std::int64_t decodes);
   double context() const { return static_cast<double>(context_); }
@@ -67,7 +70,7 @@ class IterationCosts {
   double prompt_;         // tokens, mean new tokens of a prompt
   std::array<workloads::WeightedLength, workloads::kLengthNodes> inputs_;
   std::size_t input_count_;  // different values among inputs_
-  std::map<std::int64_t, IterationTime> decodes_;
+  std::map<std::pair<std::int64_t, std::int64_t>, IterationTime> decodes_;  // by groups, decodes
   std::map<std::int64_t, base::Seconds> context_tokens_;
   std::array<IterationTime, 4> floors_;  // least times by launches: with decodes, beyond graphs
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/iteration_costs.hpp"
+#include "sim/iteration/iteration_costs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kEach = 8;     // up to here, every number of decodes is a node
 constexpr double kRatio = 1.15;       // ratio of nodes beyond
-constexpr std::int64_t kTile = 64;    // rows; times jump after its multiples
-constexpr std::int64_t kTiled = 512;  // beyond, one more tile changes little
+constexpr std::int64_t kTileRows = 64;    // rows; times jump after its multiples
+constexpr std::int64_t kMostTiled = 512;  // beyond, one more tile changes little
 
 constexpr double kMostUnits = 40.0;  // of an iteration
 constexpr double kFilled = 0.92;     // share of the budget
@@ -26,8 +26,8 @@ std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
     std::int64_t next = below + 1;
     if (below >= kEach) {
       next = std::max<std::int64_t>(next, std::llround(static_cast<double>(below) * kRatio));
-      const std::int64_t edge = base::ceil_div(below, kTile) * kTile;
-      if (edge <= kTiled) {
+      const std::int64_t edge = base::ceil_div(below, kTileRows) * kTileRows;
+      if (edge <= kMostTiled) {
         next = below == edge ? edge + 1 : std::min(next, edge);
       }
     }
@@ -140,7 +140,7 @@ IterationTime IterationCosts::time(const workloads::Batch& batch) {
           base::max(time.period, floors_[which].period)};
 }
 
-IterationTime IterationCosts::decode(double decodes) {
+IterationTime IterationCosts::decode(double decodes, std::int64_t groups) {
   if (decodes <= 0.0) {
     return {};
   }
@@ -148,9 +148,11 @@ IterationTime IterationCosts::decode(double decodes) {
   const auto [below, above] = sizes.empty() ? nodes_about(std::max(decodes, 1.0))
                                             : nodes_about(std::max(decodes, 1.0), sizes);
   const auto at = [&](std::int64_t node) {
-    const auto [entry, added] = decodes_.try_emplace(node);
+    const auto [entry, added] = decodes_.try_emplace({groups, node});
     if (added) {
-      entry->second = time(decode_batch(node));
+      workloads::Batch batch = decode_batch(node);
+      batch.groups = groups;
+      entry->second = time(batch);
     }
     return entry->second;
   };

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/followed_servers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/iteration/memory.hpp"
+
+namespace roofcast::sim {
+
+using base::Seconds;
+namespace queueing = base::queueing;
+
+FollowedServers::FollowedServers(const ScenarioView& s, double count, Workspace& workspace)
+    : times_(s, workspace) {
+  const workloads::SchedulerPolicy& policy = s.serving->policy;
+  const workloads::Stack& stack = s.serving->stack;
+  q.time = [this](std::span<const queueing::IterationBatch> ranks) { return times_(ranks); };
+  q.stages = s.mapping->pipeline_parallel;
+  q.ranks = s.mapping->data_parallel;
+  q.context = times_.costs().context();
+  q.servers = std::llround(count);
+  q.in_turn = s.serving->router == workloads::Router::round_robin;
+  q.prompts_first = times_.costs().prompts_first();
+  q.cuts = policy.chunked_prompts;
+  q.delayed_release = policy.delayed_release;
+  q.plans_ahead = policy.plans_ahead;
+  q.budget = s.serving->limits.max_tokens_per_iteration;
+  q.sequences = s.serving->limits.max_sequences;
+  q.promised = policy.reserves == workloads::Reservation::request ? policy.reserved_output : -1.0;
+  q.computes_again = !policy.prefix_cache || states_of(s) > base::Bytes{};
+  q.front_ends = s.serving->front_ends_of(*s.mapping);
+  q.take = stack.intake_overhead;
+  q.take_token = stack.token_overhead;
+  q.send = stack.message_overhead /
+           static_cast<double>(s.serving->policy.stream_interval * q.front_ends);
+  q.ahead = stack.request_overhead;
+  set_cache(s);
+}
+
+// The cache in tokens: a sequence of x tokens takes as much as `each` + x of them.
+void FollowedServers::set_cache(const ScenarioView& s) {
+  const auto input = static_cast<double>(s.traffic->input_tokens);
+  const auto output = static_cast<double>(std::max<std::int64_t>(1, s.traffic->output_tokens));
+  const double token = (keys_of(input + output, s) - keys_of(input, s)).si() / output;
+  if (token > 0.0) {
+    q.each = (states_of(s) + keys_of(input, s)).si() / token - input +
+             0.5 * static_cast<double>(s.serving->stack.kv_block_tokens - 1);
+    q.cache = footprint_of(s).cache.si() / token;
+  }
+}
+
+Seconds FollowedServers::interval(double decodes) {
+  const auto parts = static_cast<double>(q.stages * q.ranks);
+  const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(decodes / parts)));
+  const queueing::IterationSpan& t = times_.alone(each);
+  const double turns = std::min(std::max(1.0, decodes), static_cast<double>(q.stages));
+  return base::max(t.latency, turns * t.period);
+}
+
+// Where each iteration has one, prompts on several ranks share it.
+double FollowedServers::busy(base::Hertz rate, double prompt, double decodes) {
+  const auto parts = static_cast<double>(q.stages * q.ranks);
+  const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(decodes / parts)));
+  const std::int64_t beside = q.prompts_first ? 0 : each;
+  const double tokens =
+      std::min(prompt, static_cast<double>(std::max<std::int64_t>(1, q.budget - beside)));
+  const Seconds with = times_.with_prompt(beside, tokens, 0.5 * tokens * prompt).period;
+  const Seconds without = times_.alone(each).period;
+  const Seconds adds = base::max(Seconds{}, q.prompts_first ? with : with - without);
+  const double alone = rate * (prompt / tokens * adds);
+  return std::min(alone, std::max(alone / static_cast<double>(q.ranks), adds / (adds + without)));
+}
+
+}  // namespace roofcast::sim
