@@ -402,7 +402,7 @@ class Path {
   void complete(MicroBatch& b) {
     Host& h = *b.host;
     const Seconds now = b.end;
-    b.send_until(now);
+    h.send_until(now);
     std::int64_t tokens = b.decodes;
     for (const Station& s : b.ranks) {
       tokens += static_cast<std::int64_t>(s.complete.size());

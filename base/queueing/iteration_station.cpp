@@ -74,9 +74,7 @@ void IterationHost::comes(Id id) {
 }
 
 Seconds IterationHost::take(Seconds now, double tokens) {
-  for (IterationMicroBatch& batch : batches) {
-    batch.send_until(now);
-  }
+  send_until(now);
   Seconds& process = free[next_free++ % free.size()];
   process = base::max(process, now) + q->take + q->take_token * tokens;
   return process;
@@ -115,23 +113,26 @@ void IterationMicroBatch::free_leaving() {
   }
 }
 
-void IterationMicroBatch::send_until(Seconds now) {
-  if (end == kNever) {
-    return;
+// Between the first of these iterations and the last, the front end works on none or on those of all micro-batches.
+void IterationHost::send_until(Seconds now) {
+  Seconds from = kNever;
+  Seconds to;
+  Seconds all;
+  for (IterationMicroBatch& b : batches) {
+    const std::int64_t upto = b.end < kNever ? b.ended_by(now) : b.sent;
+    if (upto > b.sent) {
+      const Seconds work = q->send * static_cast<double>(b.decodes);
+      from = base::min(from, b.began + b.each * static_cast<double>(b.sent + 1));
+      to = base::max(to, b.began + b.each * static_cast<double>(upto) + work);
+      all += static_cast<double>(upto - b.sent) * work;
+      b.sent = upto;
+    }
   }
-  const std::int64_t upto =
-      std::min(static_cast<std::int64_t>((now - began) / each), count - 1);
-  if (upto <= sent) {
-    return;
+  if (from < kNever) {
+    for (Seconds& process : free) {
+      process = base::max(base::max(process, from) + all, to);
+    }
   }
-  const Seconds work = host->q->send * static_cast<double>(decodes);
-  const auto n = static_cast<double>(upto - sent);
-  const Seconds from = began + each * static_cast<double>(sent + 1);
-  const Seconds to = began + each * static_cast<double>(upto);
-  for (Seconds& process : host->free) {
-    process = base::max(base::max(process, from) + n * work, to + work);
-  }
-  sent = upto;
 }
 
 Seconds IterationHost::send(Seconds now, double tokens) {

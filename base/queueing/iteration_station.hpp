@@ -4,6 +4,7 @@
 // iterations that run; and the sequences of a micro-batch on a rank.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -127,8 +128,10 @@ struct IterationMicroBatch {
   bool has_prompts() const;  // in the iteration that is planned
   bool any_leaves() const;
   void free_leaving();
-  // Tokens of iterations that have ended by `now` go through the front end; those of the last one are sent by send().
-  void send_until(Seconds now);
+  // Of those that run, without the last one.
+  std::int64_t ended_by(Seconds now) const {
+    return std::min(static_cast<std::int64_t>((now - began) / each), count - 1);
+  }
 };
 
 // A server.
@@ -161,6 +164,8 @@ struct IterationHost {
   void comes(Id id);  // in the order of `queued`
   // When the front end has taken a request in.
   Seconds take(Seconds now, double tokens);
+  // Tokens of iterations that have ended by `now` go through the front end, without those of the last ones that run.
+  void send_until(Seconds now);
   // When the front end has sent so many tokens of now.
   Seconds send(Seconds now, double tokens);
 

@@ -359,8 +359,10 @@ bool stay_in_step(const ScenarioView& s) {
   const workloads::Traffic& t = *s.traffic;
   const bool answers_vary = t.output_tokens > 1 && (squared_variation(t.output) > 0.0 ||
                                                     s.serving->speculation.verified() > 0);
+  const bool spread = s.mapping->data_parallel > 1 || s.mapping->pipeline_parallel > 1;
   const bool one_by_one =
-      is_followed(s) && (s.serving->replicas > 1 || squared_variation(t.input) > 0.0);
+      is_followed(s) &&
+      (s.serving->replicas > 1 || squared_variation(t.input) > 0.0 || (spread && t.concurrency > 1));
   return !t.arrivals && !answers_vary && !one_by_one;
 }
 
