@@ -33,7 +33,7 @@ struct IterationServer {
   double context = 0;        // tokens of a sequence that T has
   std::int64_t servers = 1;  // alike
   std::int64_t stages = 1;   // of a pipeline: so many micro-batches take turns
-  std::int64_t ranks = 1;    // each with a cache of its own; their iterations begin and end together
+  std::int64_t ranks = 1;  // each with a cache of its own; their iterations begin and end together
   bool in_turn = false;  // requests go to one server after another, not to the one with the fewest
   bool prompts_first = false;  // iterations with prompts have no decodes
   bool cuts = true;            // false: a prompt that fits in an iteration is not cut

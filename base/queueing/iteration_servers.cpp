@@ -113,7 +113,8 @@ class Path {
   // When a server has something to do: its iterations end, its first stage is free, or the next request comes to it.
   Seconds next_of(Host& h) {
     const Seconds next = base::min(h.wake, h.next_end());
-    return h.is_idle() && !h.incoming.empty() ? base::min(next, job(h.incoming.front()).queued) : next;
+    return h.is_idle() && !h.incoming.empty() ? base::min(next, job(h.incoming.front()).queued)
+                                              : next;
   }
 
   void push_coming(Seconds at, Id id) {

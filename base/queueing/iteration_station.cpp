@@ -14,7 +14,8 @@ constexpr double kPart = 32.0;  // tokens of a sequence that lost its place and 
 
 using State = IterationJob::State;
 
-void IterationHost::set_up(const IterationServer& server, bool hands, std::vector<IterationJob>& all) {
+void IterationHost::set_up(const IterationServer& server, bool hands,
+                           std::vector<IterationJob>& all) {
   q = &server;
   jobs = &all;
   hands_over = hands;

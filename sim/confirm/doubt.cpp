@@ -12,7 +12,8 @@ namespace roofcast::sim {
 namespace {
 
 constexpr double kNearSaturation = 0.85;
-constexpr double kRare = 0.02;  // share of the prompts
+constexpr double kRare = 0.02;         // share of the prompts
+constexpr double kMostRunning = 0.85;  // of the sequences that the KV cache holds
 
 bool has_rare_long_prompts(const ScenarioView& s, const ServingEstimate& e) {
   const workloads::Traffic& t = *s.traffic;
@@ -44,11 +45,16 @@ bool is_spread(const ScenarioView& s) {
 }  // namespace
 
 std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
-  if (!e.fits() || s.training != nullptr || s.traffic->agents) {
+  if (!e.fits() || s.training != nullptr) {
     return {};
   }
   const workloads::Traffic& t = *s.traffic;
   const SteadyState& r = e.steady;
+  if (t.agents) {
+    return r.running > kMostRunning * e.max_running
+               ? "turns take nearly all of the KV cache: which contexts stay there decides"
+               : "";
+  }
   if (t.arrivals) {
     double most = workloads::mean_rate(*t.arrivals).si();
     for (const base::Hertz rate : t.arrivals->rates) {
@@ -62,6 +68,10 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
     }
     if (r.piles_up) {
       return "nearly all slots are taken, or the queue grows";
+    }
+    if (r.two_states) {
+      return "a burst can lengthen all iterations for good: more sequences and prompts meet in "
+             "them";
     }
   }
   if (has_rare_long_prompts(s, e)) {

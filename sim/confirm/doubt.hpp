@@ -8,6 +8,10 @@
 //   busy phase           the busiest phase of arrivals has more than 0.85 of the saturation
 //   piling up            arrivals take more than 0.85 of the slots, or the later half of those that are followed stays twice
 //                        as long as the earlier half: the true saturation is lower than the estimated one
+//   two states           open loop: iterations that are longer than estimated keep themselves so, with more sequences and
+//                        prompts in each: beyond the sizes of CUDA graphs the host launches operator by operator
+//   agents               turns take more than 0.85 of the KV cache: the contexts of others have no room, and the fewer are
+//                        found the more there is to compute
 //   rare long prompts    a scheduler that does not cut prompts has some that leave less of the budget than decodes take,
 //                        but fewer than one in 50: one delays all others for seconds
 //   front end            clients of equal requests, and the front end is the bound: who is in step with whom depends on

@@ -30,8 +30,7 @@ std::pair<std::size_t, double> place(const Nodes& nodes, double x) {
 
 }  // namespace
 
-CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace,
-                                   std::int64_t groups)
+CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace, std::int64_t groups)
     : s_(s),
       workspace_(workspace),
       groups_(groups),
@@ -95,9 +94,9 @@ Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
   if (std::isnan(entry.si())) {
     const std::int64_t tokens = kBeside[n];
     const std::int64_t all = kDecodes[d] + tokens;
-    entry = kDecodes[d] == 0
-                ? Seconds{}
-                : cost({kDecodes[d], 1, context_, 1, tokens, 0, groups_}) - cost({0, 1, 0, 1, all, 0, groups_});
+    entry = kDecodes[d] == 0 ? Seconds{}
+                             : cost({kDecodes[d], 1, context_, 1, tokens, 0, groups_}) -
+                                   cost({0, 1, 0, 1, all, 0, groups_});
   }
   return entry;
 }

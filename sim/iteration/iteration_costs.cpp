@@ -9,8 +9,8 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr std::int64_t kEach = 8;     // up to here, every number of decodes is a node
-constexpr double kRatio = 1.15;       // ratio of nodes beyond
+constexpr std::int64_t kEach = 8;         // up to here, every number of decodes is a node
+constexpr double kRatio = 1.15;           // ratio of nodes beyond
 constexpr std::int64_t kTileRows = 64;    // rows; times jump after its multiples
 constexpr std::int64_t kMostTiled = 512;  // beyond, one more tile changes little
 

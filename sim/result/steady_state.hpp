@@ -42,6 +42,8 @@ struct SteadyState {
   double saturation = 0;   // 1/s, arrival rate of all replicas at which utilisation is 1
   // Arrivals that were followed take nearly all slots, or the later ones stay twice as long as the earlier ones.
   bool piles_up = false;
+  // Longer iterations would hold more sequences and prompts, and these would keep them long: a burst can begin that.
+  bool two_states = false;
   workloads::Batch decode_iteration;  // the batches behind the numbers, for --explain
   workloads::Batch prefill_iteration;
 };

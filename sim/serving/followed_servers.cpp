@@ -8,6 +8,14 @@
 
 namespace roofcast::sim {
 
+namespace {
+
+constexpr base::Seconds kFromInterval = base::second;  // between tokens
+constexpr int kFixedPointRounds = 40;
+constexpr double kFixedPoint = 0.002;
+
+}  // namespace
+
 using base::Seconds;
 namespace queueing = base::queueing;
 
@@ -56,6 +64,29 @@ Seconds FollowedServers::interval(double decodes) {
   const queueing::IterationSpan& t = times_.alone(each);
   const double turns = std::min(std::max(1.0, decodes), static_cast<double>(q.stages));
   return base::max(t.latency, turns * t.period);
+}
+
+// T = t(λ·O·T, λ·T prompts), from above.
+Seconds FollowedServers::longest_interval(base::Hertz rate, double prompt, double decodes,
+                                          double most) {
+  const auto ranks = static_cast<double>(q.ranks);
+  Seconds interval = kFromInterval;
+  for (int i = 0; i < kFixedPointRounds; ++i) {
+    const double present = std::min(rate * decodes * interval, most) / ranks;
+    const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(present)));
+    const double prompts = rate * interval / ranks;
+    const double room = static_cast<double>(std::max<std::int64_t>(1, q.budget - each));
+    const double tokens = std::min(std::max(1.0, prompts) * prompt, room);
+    const Seconds with =
+        times_.with_prompt(each, tokens, 0.5 * tokens * std::min(prompt, tokens)).latency;
+    const double share = std::min(1.0, prompts);
+    const Seconds next = share * with + (1.0 - share) * times_.alone(each).latency;
+    if (next > (1.0 - kFixedPoint) * interval) {
+      break;
+    }
+    interval = next;
+  }
+  return interval;
 }
 
 // Where each iteration has one, prompts on several ranks share it.

@@ -22,6 +22,9 @@ class FollowedServers {
   base::Seconds interval(double decodes);
   // Share of the time of a replica that prompts of so many tokens take, which come at `rate` beside so many decodes.
   double busy(base::Hertz rate, double prompt, double decodes);
+  // The longest time between tokens that keeps itself up, of `rate` requests a second with so many tokens of a prompt and so
+  // many decodes, where at most `most` sequences decode. For one stage.
+  base::Seconds longest_interval(base::Hertz rate, double prompt, double decodes, double most);
 
   base::queueing::IterationServer q;
 

@@ -39,6 +39,7 @@ constexpr std::size_t kAnswers = 200;  // lengths of those that run
 constexpr int kSampleRounds = 8;
 constexpr double kFrontEndBusy = 0.95;  // utilisation from which it is the limit
 constexpr double kPilesUp = 0.85;       // of the slots
+constexpr double kOtherState = 1.3;     // time between tokens there, over that which was found
 constexpr double kLonger = 2.0;         // the later half of the requests, than the earlier one
 
 // The requests of a sample. Those that arrive are drawn by themselves: other hardware has another number that runs at the
@@ -252,7 +253,8 @@ class SampledLoop : Server {
  public:
   SampledLoop(const ScenarioView& s, double slots, Workspace& workspace)
       : Server(s, slots, workspace),
-        share_(std::min(1.0, std::max(kLeastServers, std::floor(kMostServers / ranks_)) / replicas_)),
+        share_(
+            std::min(1.0, std::max(kLeastServers, std::floor(kMostServers / ranks_)) / replicas_)),
         servers_(s, share_ * replicas_, workspace) {}
 
   SteadyState open() {
@@ -277,6 +279,7 @@ class SampledLoop : Server {
     }
     summarise(followed, found, r);
     r.piles_up = found.running > kPilesUp * slots_ || followed.later > Seconds{};
+    r.two_states = has_two_states(found);
     r.throughput_limit = Limit::arrivals;
     return r;
   }
@@ -304,6 +307,15 @@ class SampledLoop : Server {
     const double present = rate * followed.decoding / static_cast<double>(servers_.q.servers);
     return costs_.prompts_first() && followed.error > kOpenError &&
            followed.decoding > kHeldUp * decodes_ * servers_.interval(present);
+  }
+
+  bool has_two_states(const Solution& found) {
+    if (stages_ > 1.0 || costs_.prompts_first() || decodes_ <= 0.0) {
+      return false;
+    }
+    const auto prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
+    return servers_.longest_interval(found.rate, prompt, decodes_, slots_) >
+           kOtherState * found.mean.interval;
   }
 
   // D of a replica, about.
@@ -344,11 +356,11 @@ class SampledLoop : Server {
 }  // namespace
 
 bool is_followed(const ScenarioView& s) {
-  const bool few =
-      s.pools == nullptr ||
-      static_cast<double>(std::max(s.pools->prefill.replicas, s.pools->decode.replicas)) <=
-          2.0 * kMostServers;
-  const bool waits_for_ranks = s.serving->policy.rank_wait_iterations > 0 && s.mapping->data_parallel > 1;
+  const bool few = s.pools == nullptr ||
+                   static_cast<double>(std::max(s.pools->prefill.replicas,
+                                                s.pools->decode.replicas)) <= 2.0 * kMostServers;
+  const bool waits_for_ranks =
+      s.serving->policy.rank_wait_iterations > 0 && s.mapping->data_parallel > 1;
   const workloads::SchedulerPolicy& policy = s.serving->policy;
   return few && !waits_for_ranks && !s.formulas_only && s.serving->speculation.verified() == 0 &&
          s.traffic->images == 0 && policy.queue == workloads::Queue::arrival &&
@@ -361,8 +373,7 @@ bool stay_in_step(const ScenarioView& s) {
                                                     s.serving->speculation.verified() > 0);
   const bool spread = s.mapping->data_parallel > 1 || s.mapping->pipeline_parallel > 1;
   const bool one_by_one =
-      is_followed(s) &&
-      (s.serving->replicas > 1 || squared_variation(t.input) > 0.0 || (spread && t.concurrency > 1));
+      is_followed(s) && (s.serving->replicas > 1 || spread || squared_variation(t.input) > 0.0);
   return !t.arrivals && !answers_vary && !one_by_one;
 }
 

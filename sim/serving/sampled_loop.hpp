@@ -39,8 +39,8 @@ class PoolScenarios;
 
 // Whether requests of the scenario can be followed: of an open loop, or of clients whose requests differ.
 bool is_followed(const ScenarioView& scenario);
-// Clients of one replica whose requests are all alike stay in step, and lockstep() follows their groups. So do clients
-// with equal answers, where requests are not followed one by one.
+// Clients of one replica of one rank and one stage, whose requests are all alike, stay in step, and lockstep() follows their
+// groups. So do clients with equal answers, where requests are not followed one by one.
 bool stay_in_step(const ScenarioView& scenario);
 
 // `slots` is as in open_loop(). If requests arrive faster than the replicas can serve them, the result has only

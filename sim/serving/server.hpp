@@ -24,9 +24,9 @@
 #include <map>
 #include <vector>
 
+#include "sim/iteration/iteration_costs.hpp"
 #include "sim/result/steady_state.hpp"
 #include "sim/serving/front_end_load.hpp"
-#include "sim/iteration/iteration_costs.hpp"
 #include "sim/serving/latency_mixture.hpp"
 #include "workloads/traffic/arrivals.hpp"
 

@@ -98,8 +98,7 @@ std::optional<Draw> draw(base::Random& random, sim::Workspace& workspace) {
       system, model, precision, {{mapping, {}}, {}}, serving, workloads::mean_traffic(d.stream),
       {}};
   const workloads::Traffic& t = d.scenario.traffic;
-  if (!natural(model, precision) || mapping.data_parallel > 1 || mapping.pipeline_parallel > 1 ||
-      5 * (t.input_tokens + t.output_tokens) > model.max_context) {
+  if (!natural(model, precision) || 5 * (t.input_tokens + t.output_tokens) > model.max_context) {
     return {};
   }
   const sim::ServingEstimate e = sim::estimate(sim::view(d.scenario), workspace);

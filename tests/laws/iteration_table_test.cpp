@@ -116,7 +116,7 @@ TEST_CASE("Coarse times of iterations with prompts are those of added-up ones: 9
     INFO(kDeployments[which]);
     const Scenario s = scenario(kDeployments[which]);
     Workspace workspace;
-    CoarseIterations times(view(s), workspace);
+    CoarseIterations times(view(s), workspace, 1);
     base::Random random(8, "iterations");
     const auto context = static_cast<std::int64_t>(workloads::mean_context(s.traffic));
     std::vector<double> errors;

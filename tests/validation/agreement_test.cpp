@@ -142,6 +142,44 @@ TEST_CASE("Requests in a pipeline wait in an estimate as long as in a simulation
   }
 }
 
+// Ranks are filled unevenly, and the slowest holds up all. As equal ranks, requests would wait a quarter to three times as
+// long.
+TEST_CASE("Requests on attention-DP ranks wait in an estimate as long as in a simulation",
+          "[validation]") {
+  for (const char* rest :
+       {"system: hgx_b200\nmodel: deepseek-v3\nprecision: fp8_block\nserving: {stack: trtllm}\n"
+        "deployment: {tensor_parallel: 1, data_parallel: 8, expert_parallel: 8}\ntraffic: "
+        "{input_tokens: {uniform: [33, 633]}, output_tokens: {uniform: [8, 25]}, arrivals: "
+        "{process: "
+        "poisson, rate: 32 /s}, requests: 24000}\n",
+        "system: hgx_h200\nmodel: deepseek-v3\nprecision: fp8_block\nserving: {stack: sglang}\n"
+        "deployment: {tensor_parallel: 1, data_parallel: 8, expert_parallel: 8}\ntraffic: "
+        "{input_tokens: 190, output_tokens: {uniform: [424, 637]}, concurrency: 22, requests: "
+        "2000}\n",
+        "system: hgx_b200\nmodel: deepseek-v3\nprecision: fp8_block\nserving: {stack: trtllm}\n"
+        "deployment: {tensor_parallel: 1, data_parallel: 8, expert_parallel: 8}\ntraffic: "
+        "{input_tokens: 6698, output_tokens: 315, concurrency: 82, requests: 2000}\n",
+        "system: hgx_h100\nmodel: glm-4.5-air\nprecision: fp8\nserving: {stack: vllm}\ndeployment: "
+        "{prefill: {tensor_parallel: 2, data_parallel: 2, expert_parallel: 4}, decode: "
+        "{tensor_parallel: 2, data_parallel: 2, expert_parallel: 4}}\ntraffic: {input_tokens: "
+        "1802, "
+        "output_tokens: 272, arrivals: {process: poisson, rate: 5 /s}, requests: 24000}\n"}) {
+    const auto streamed = sim::read_streamed_scenario(base::parse_document("test", rest));
+    sim::Workspace workspace;
+    const sim::ScenarioView view = sim::view(streamed.scenario);
+    const sim::ServingEstimate e = sim::estimate(view, workspace);
+    const auto simulation =
+        sim::simulate(view, workloads::draw_requests(streamed.stream), streamed.stream.concurrency);
+    const sim::SimulationSummary s =
+        sim::summarise(simulation, static_cast<std::size_t>(*streamed.stream.requests / 10), {});
+    INFO(rest);
+    CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.05));
+    CHECK(e.steady.ttft_tail.p95.si() == Approx(s.ttft.p95.si()).epsilon(0.08));
+    CHECK(e.steady.tpot.si() == Approx(s.tpot.mean.si()).epsilon(0.05));
+    CHECK(sim::doubt_of(view, e).empty());
+  }
+}
+
 // Who is in step with whom: the first prompt runs alone and the others together, replicas whose answers end at once get
 // two clients each, and one client meets no other micro-batch.
 TEST_CASE("A few clients of equal requests wait in an estimate as long as in a simulation",

@@ -38,9 +38,7 @@ IterationServer server() {
 IterationServer pipeline(std::int64_t stages, double latency) {
   IterationServer s = server();
   s.stages = stages;
-  s.time = [latency](Ranks) {
-    return IterationSpan{seconds(latency), seconds(1.0), {}};
-  };
+  s.time = [latency](Ranks) { return IterationSpan{seconds(latency), seconds(1.0), {}}; };
   return s;
 }
 
@@ -223,7 +221,7 @@ TEST_CASE("A prompt holds up the decodes of the other micro-batches", "[unit]") 
   s.stages = 2;
   s.time = [](Ranks ranks) {
     return ranks.front().tokens > 50.0 ? IterationSpan{seconds(10.0), seconds(5.0), {}}
-                         : IterationSpan{seconds(2.0), seconds(1.0), {}};
+                                       : IterationSpan{seconds(2.0), seconds(1.0), {}};
   };
   std::vector<IterationRequest> requests = alike(2, 10, 8);
   requests[1].input = 100;

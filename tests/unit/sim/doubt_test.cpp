@@ -59,32 +59,63 @@ TEST_CASE("Arrivals are in doubt near saturation alone, or where a phase of them
 }
 
 TEST_CASE(
-    "Clients of equal requests on pipeline stages, clients on attention-DP ranks and under "
-    "priorities are in doubt, one client is not",
+    "Pipeline stages and attention-DP ranks are in doubt where requests are not followed, as with "
+    "drafts; so are priorities, "
+    "and equal requests at two pools, but for one client",
     "[unit]") {
   const std::string stages = "tensor_parallel: 1, pipeline_parallel: 2";
   const std::string ranks = "tensor_parallel: 1, data_parallel: 2";
   const auto lengths = [](int clients) {
     return fmt::format("input_tokens: 1000, output_tokens: 100, concurrency: {}", clients);
   };
-  CHECK(doubt(lengths(8), "stack: vllm", stages).find("pipeline stages") != std::string::npos);
-  CHECK(doubt(lengths(1), "stack: vllm", stages).empty());
+  const std::string drafts =
+      "stack: vllm, speculative: {method: ngram, draft_tokens: 2, acceptance: 0.5}";
   const std::string drawn =
       "input_tokens: 1000, output_tokens: {uniform: [50, 150]}, concurrency: 8";
-  CHECK(doubt(drawn, "stack: vllm", stages).empty());
+  for (const std::string& deployment : {stages, ranks}) {
+    CHECK(doubt(lengths(8), drafts, deployment).find("pipeline stages") != std::string::npos);
+    CHECK(doubt(lengths(1), drafts, deployment).empty());
+    CHECK(doubt(lengths(8), "stack: vllm", deployment).empty());
+    CHECK(doubt(drawn, "stack: vllm", deployment).empty());
+  }
   const auto pools = [](const std::string& prefill) {
     return fmt::format("prefill: {{{}}}, decode: {{tensor_parallel: 1}}", prefill);
   };
   CHECK(doubt(drawn, "stack: vllm", pools(stages)).empty());
-  for (const std::string& deployment : {ranks, pools(ranks)}) {
-    CHECK(doubt(drawn, "stack: vllm", deployment).find("ranks") != std::string::npos);
-  }
+  CHECK(doubt(drawn, "stack: vllm", pools(ranks)).empty());
   const std::string plain = "prefill: {tensor_parallel: 1}, decode: {tensor_parallel: 1}";
   CHECK(doubt(drawn, "stack: vllm", plain).empty());
   CHECK(doubt(lengths(8), "stack: vllm", plain).find("two pools") != std::string::npos);
   CHECK(doubt(lengths(1), "stack: vllm", plain).empty());
   CHECK(doubt(lengths(8), "stack: vllm, scheduler: {queue: priority}") ==
         "priorities are left out");
+}
+
+// With 111 or with 257 sequences, the longer iterations of which the host launches operator by operator.
+TEST_CASE("Arrivals whose iterations can be short or long for good are in doubt", "[unit]") {
+  const auto doubt_at = [](const char* system, double rate) {
+    const Scenario s = read_scenario(base::parse_document(
+        "test", fmt::format("system: {}\nmodel: llama-3.1-8b\nprecision: fp8\nserving: {{stack: "
+                            "vllm}}\ndeployment: {{tensor_parallel: 1}}\ntraffic: {{input_tokens: "
+                            "156, output_tokens: 154, arrivals: {{process: poisson, rate: {} "
+                            "/s}}}}\n",
+                            system, rate)));
+    Workspace workspace;
+    return std::string(doubt_of(view(s), estimate(view(s), workspace)));
+  };
+  CHECK(doubt_at("hgx_b200", 162.0).find("for good") != std::string::npos);
+  CHECK(doubt_at("hgx_b200", 80.0).empty());
+}
+
+TEST_CASE("A fleet of agents whose turns fill the KV cache is in doubt", "[unit]") {
+  const auto agents = [](int concurrent) {
+    return doubt(
+        fmt::format("agents: {{concurrent: {}, tasks: 100, turns: 8, initial_context: 8000, "
+                    "output_tokens: 200, tool_tokens: 1000, tools: [{{time: 3 s}}]}}",
+                    concurrent));
+  };
+  CHECK(agents(4).empty());
+  CHECK(agents(400).find("KV cache") != std::string::npos);
 }
 
 TEST_CASE("Clients whose requests differ are not in doubt", "[unit]") {

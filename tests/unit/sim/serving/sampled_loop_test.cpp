@@ -61,12 +61,16 @@ TEST_CASE("Clients that do not find a place wait for one", "[unit]") {
   CHECK(r.ttft_mean > 2.0 * (r.end_to_end - r.ttft_mean));
 }
 
-TEST_CASE("What is not followed is said: attention-DP ranks are not, pipeline stages are",
-          "[unit]") {
+TEST_CASE(
+    "What is not followed is said: ranks and stages are, waits for a prompt on every rank are not",
+    "[unit]") {
   const std::string clients = kDrawn + std::string("concurrency: 8");
+  const std::string waits = "stack: vllm, scheduler: {rank_wait_iterations: 10}";
   CHECK(is_followed(view(scenario(clients))));
-  CHECK(!is_followed(view(scenario(clients, ", data_parallel: 2"))));
+  CHECK(is_followed(view(scenario(clients, "", waits))));
+  CHECK(is_followed(view(scenario(clients, ", data_parallel: 2"))));
   CHECK(is_followed(view(scenario(clients, ", pipeline_parallel: 2"))));
+  CHECK(!is_followed(view(scenario(clients, ", data_parallel: 2", waits))));
 }
 
 }  // namespace roofcast::sim::unit_sim_serving_sampled_loop

