@@ -121,15 +121,16 @@ class Path {
     coming_.emplace_back(at, id);
     std::push_heap(coming_.begin(), coming_.end(), std::greater<>());
   }
+  // From a client that has its answer at `now`, or from the start of an open loop.
   void send_next(Seconds now) {
     if (next_ < jobs_.size()) {
-      push_coming(now, static_cast<Id>(next_++));
+      push_coming(now + jobs_[next_].arrival, static_cast<Id>(next_));
+      ++next_;
     }
   }
-  // Of an open loop.
   void open_next() {
-    if (!closed_ && next_ < jobs_.size()) {
-      send_next(jobs_[next_].arrival);
+    if (!closed_) {
+      send_next({});
     }
   }
 

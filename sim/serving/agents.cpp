@@ -40,7 +40,6 @@ constexpr double kSwings = 0.7;    // what a change of sign leaves of a differen
 constexpr double kSettled = 0.25;  // of the tolerance: a smaller move of the hits is the last
 constexpr double kFinest = 1.2;    // X(n) is interpolated between n that differ by this ratio
 constexpr int kUserBisections = 50;
-constexpr double kBeyond = 1.1;  // stay of turns that arrive, over that in the closed network
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 
 // The engine, the agents and their KV cache.
@@ -272,12 +271,40 @@ class Fleet {
                                  : open_loop(view_, slots_, workspace_);
   }
 
-  // The same, of a sample of turns where these can be followed: no pass of another model runs between iterations.
+  // Whether turns can be followed one by one: no pass of another model runs between iterations.
+  bool can_follow() const {
+    return two_pools_ == nullptr && view_.front->passes == 0 && is_followed(view_);
+  }
+  // The same, of a sample of turns where these can be followed.
   SteadyState followed(const workloads::Arrivals& turns) {
     traffic_.arrivals = turns;
     traffic_.concurrency = 0;
-    const bool alone = two_pools_ == nullptr && view_.front->passes == 0;
-    return alone && is_followed(view_) ? sampled_loop(view_, slots_, workspace_) : arriving(turns);
+    return can_follow() ? sampled_loop(view_, slots_, workspace_) : arriving(turns);
+  }
+
+  // The sessions that are alive, as a whole number of clients with pauses that leave the throughput as it is.
+  SteadyState followed_sessions() {
+    std::vector<Seconds> pauses;
+    Seconds sum;
+    for (const AgentTask& task : sample_.tasks) {
+      for (const auto& session : task.sessions) {
+        for (const AgentTurn& turn : session) {
+          const bool ends = &session == &task.sessions.front() && &turn == &session.back();
+          pauses.push_back(turn.tools + (ends ? sample_.agents.think.time : Seconds{}));
+          sum += pauses.back();
+        }
+      }
+    }
+    const double clients = std::max(1.0, std::ceil(sessions_));
+    const Seconds mean = sum / walker_.turns();
+    const Seconds time = present_ / throughput_;
+    const Seconds more = clients / sessions_ * (mean + staged_.mean + time) - time - mean;
+    for (Seconds& pause : pauses) {
+      pause = base::max(Seconds{}, pause + more);
+    }
+    traffic_.arrivals.reset();
+    traffic_.concurrency = std::llround(clients);
+    return sampled_sessions(view_, slots_, pauses, workspace_);
   }
 
   // The parts of a stay of mean `time` in the engine `at` this load. Stages are added.
@@ -386,20 +413,20 @@ class Fleet {
     return std::max(0.0, more) * a_token * a_token;
   }
 
-  // Turns come at random from many sessions: the tails are those of Poisson arrivals.
   SteadyState of_agents() {
     SteadyState r = engine(present_);
-    workloads::Arrivals turns;
-    turns.rate = throughput_;
-    // Few sessions are no stream of arrivals: it would have more turns in the engine at once.
-    SteadyState open = followed(turns);
-    // Bursts that so few sessions do not send.
-    if (open.end_to_end > kBeyond * present_ / throughput_) {
-      open = arriving(turns);
-    }
-    if (open.utilisation < 1.0 && throughput_ * open.end_to_end <= sessions_) {
-      r = open;
-      r.saturation = r.utilisation = 0.0;
+    if (can_follow()) {
+      r = followed_sessions();
+    } else {
+      // Turns come at random from many sessions: the tails are those of Poisson arrivals. Few sessions are no stream of
+      // arrivals: it would have more turns in the engine at once.
+      workloads::Arrivals turns;
+      turns.rate = throughput_;
+      const SteadyState open = arriving(turns);
+      if (open.utilisation < 1.0 && throughput_ * open.end_to_end <= sessions_) {
+        r = open;
+        r.saturation = r.utilisation = 0.0;
+      }
     }
     r.requests_per_second = throughput_ / base::hertz;
     r.throughput_limit =

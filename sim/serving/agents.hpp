@@ -20,9 +20,10 @@
 //   M         agents · (time of all sessions of a task) / (time of the task). A session that waits for sub-agents is
 //             not alive. A session that thinks between tasks is alive, because Z includes that time
 //   tasks     agents / (mean time of a task + thinking), or those that arrive
-//   TTFT      that of Poisson arrivals of as many turns at the engine, with the drawn prompts less what is found, and
-//             the time in stages. A sample of these is followed where it can be (sampled_loop.hpp). The wait in a closed
-//             network's stage has the variance of an exponential one
+//   TTFT      that of a sample of turns, with the drawn prompts less what is found, from M clients that pause for the drawn
+//             times of tools, or from Poisson arrivals of tasks (sampled_loop.hpp); and the time in stages. Where it cannot be
+//             followed, that of Poisson arrivals of as many turns at the engine. The wait in a closed network's stage
+//             has the variance of an exponential one
 //
 //   symbol    meaning                                                                           unit
 //   M         sessions that are alive                                                           –

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "base/queueing/iteration_servers.hpp"
 #include "base/statistics/batch_means.hpp"
@@ -89,6 +90,23 @@ class SampledRequests {
                      0,
                      output,
                      at_the_start_.integer(1, output - 1)});
+    }
+  }
+  // Their clients pause before them, for these times in a random order, and for their mean.
+  void pause(std::span<const Seconds> pauses) {
+    std::vector<double> times;
+    for (const Seconds time : pauses) {
+      times.push_back(time.si());
+    }
+    const double mean = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+    workloads::shuffle(times, random_);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      sum += times[i % times.size()];
+    }
+    const double scale = sum > 0.0 ? mean * static_cast<double>(all.size()) / sum : 0.0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].arrival = Seconds::from_si(scale * times[i % times.size()]);
     }
   }
   // Adds n requests that arrive. So many of the same ones arrive before them, and after them.
@@ -238,13 +256,17 @@ Sample open_sample(const queueing::IterationPools& pools, const workloads::Traff
 
 // `running`: clients whose requests run at the start.
 Sample closed_sample(const queueing::IterationPools& pools, const workloads::Traffic& t,
-                     std::size_t clients, std::size_t running, std::int64_t times) {
+                     std::size_t clients, std::size_t running, std::int64_t times,
+                     std::span<const Seconds> pauses = {}) {
   SampledRequests requests(t);
   requests.add_running(running);
   const std::size_t n =
       std::max(4 * clients, std::clamp(kPerClient * clients, kClosed, kMostClosed)) *
       static_cast<std::size_t>(times);
   requests.add(n - running);
+  if (!pauses.empty()) {
+    requests.pause(pauses);
+  }
   return sample(pools, requests.all, t, clients, std::max(n / 10, 2 * clients), n - clients);
 }
 
@@ -284,13 +306,17 @@ class SampledLoop : Server {
     return r;
   }
 
-  SteadyState closed() {
+  SteadyState closed(std::span<const Seconds> pauses) {
     const double clients = std::max(1.0, std::round(share_ * replicas_ * clients_));
     const Sample followed = closed_sample({servers_.q, {}, {}, {}}, *s_.traffic,
-                                          static_cast<std::size_t>(clients), 0, s_.sample);
+                                          static_cast<std::size_t>(clients), 0, s_.sample, pauses);
+    Seconds away;
+    for (const Seconds pause : pauses) {
+      away += pause / static_cast<double>(pauses.size());
+    }
     SteadyState r;
     Solution found;
-    found.rate = clients_ / followed.stay;
+    found.rate = clients_ / (followed.stay + away);
     summarise(followed, found, r);
     const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndBusy;
     r.throughput_limit = host ? Limit::host : clients_ > running_ ? Limit::slots : r.tpot_limit;
@@ -379,7 +405,12 @@ bool stay_in_step(const ScenarioView& s) {
 
 SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {
   SampledLoop solver(scenario, slots, workspace);
-  return scenario.traffic->arrivals ? solver.open() : solver.closed();
+  return scenario.traffic->arrivals ? solver.open() : solver.closed({});
+}
+
+SteadyState sampled_sessions(const ScenarioView& scenario, double slots,
+                             std::span<const Seconds> pauses, Workspace& workspace) {
+  return SampledLoop(scenario, slots, workspace).closed(pauses);
 }
 
 void sample_pools(const ScenarioView& s, const PoolScenarios& pools, Workspace& workspace,

@@ -16,7 +16,7 @@
 //   closed loop   It starts with all clients at once, as a simulation does. The first two requests of each do not count,
 //                 nor does the last. Rate = clients / end to end (Little's law). Of equal requests at two pools, the answers
 //                 that run are partly done at the start, as those of an open loop: clients that start together spread,
-//                 but only after some twenty requests each
+//                 but only after some twenty requests each. Sessions of agents pause before each request
 //
 //   symbol   meaning                                                                            unit
 //   n        requests that are followed and counted                                             –
@@ -30,6 +30,8 @@
 // Errors: those of a sample. Contexts of decodes are the mean one. Not followed: speculative decoding, images, priorities,
 // schedulers that wait for more prompts or for one on every rank.
 #pragma once
+
+#include <span>
 
 #include "sim/result/steady_state.hpp"
 
@@ -46,6 +48,10 @@ bool stay_in_step(const ScenarioView& scenario);
 // `slots` is as in open_loop(). If requests arrive faster than the replicas can serve them, the result has only
 // `saturation` and a `utilisation` of at least 1.
 SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace);
+
+// Clients of one pool that pause before each request, for one of these times.
+SteadyState sampled_sessions(const ScenarioView& scenario, double slots,
+                             std::span<const base::Seconds> pauses, Workspace& workspace);
 
 // Of two pools: latencies and rates of a sample in place of those of `steady`, which gives the rest.
 void sample_pools(const ScenarioView& scenario, const PoolScenarios& pools, Workspace& workspace,
