@@ -182,6 +182,7 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
     server.reason = fmt::format("the precision {} is not in the catalog", text(row, precision_));
     return;
   }
+  server.began_cold = settings.run.began_cold;
   server.precision = &*settings.precision;
   server.section = &settings.section;
   server.held_back =
