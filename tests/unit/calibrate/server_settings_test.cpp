@@ -88,8 +88,8 @@ TEST_CASE("Whether a DeepSeek server predicted is known from its image, its date
   CHECK(speculates(with(server(16), "date", "20260114")) == Speculates::yes);
   CHECK(speculates(with(server(16), "date", "20260128")) == Speculates::perhaps);
   const auto sglang = [&](std::int64_t clients, const char* precision, const char* date) {
-    return with(with(with(server(clients), "stack", "sglang"), "table.precision", precision), "date",
-                date);
+    return with(with(with(server(clients), "stack", "sglang"), "table.precision", precision),
+                "date", date);
   };
   CHECK(speculates(sglang(64, "fp4", "20260325")) == Speculates::no);
   CHECK(speculates(sglang(64, "fp8", "20251118")) == Speculates::no);
@@ -108,8 +108,9 @@ TEST_CASE("A server of SGLang began cold until its client warmed it up", "[unit]
   CHECK_FALSE(cold("trtllm", "20251110"));
 }
 
-TEST_CASE("What InferenceX's scripts chose by the number of clients is known where rows do not say it",
-          "[unit]") {
+TEST_CASE(
+    "What InferenceX's scripts chose by the number of clients is known where rows do not say it",
+    "[unit]") {
   RowConventions conventions;
   const auto row = [&](std::int64_t clients, const char* version, const char* tp) {
     Facts facts = with(with(server(clients), "version", version), "table.tp_size", tp);
