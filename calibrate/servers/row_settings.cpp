@@ -7,7 +7,8 @@ namespace roofcast::calibrate {
 namespace {
 
 const base::Choices<AttentionDp> kAttentionDp = {{"degree", AttentionDp::degree},
-                                                 {"all_or_none", AttentionDp::all_or_none}};
+                                                 {"all_or_none", AttentionDp::all_or_none},
+                                                 {"all", AttentionDp::all}};
 const base::Choices<Widths> kWidths = {{"pool", Widths::pool}, {"deployment", Widths::deployment}};
 
 RowSettings read_row(base::Fields& run) {

@@ -42,6 +42,7 @@ void read(base::Fields& f, RunSettings& run) {
   group("input", run.input);
   group("output", run.output);
   f.flag("cached_prompts", run.cached_prompts, base::optional);
+  f.flag("began_cold", run.began_cold, base::optional);
   f.group(
       "iteration", [&](base::Fields& g) { read(g, run.iteration.emplace()); }, base::optional);
   f.group(

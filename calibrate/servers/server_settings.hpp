@@ -47,6 +47,7 @@ struct RunSettings {
   LengthShares input;
   LengthShares output;
   bool cached_prompts = false;
+  bool began_cold = false;
   std::optional<IterationSettings> iteration;
   std::optional<SequenceSettings> sequences;
   bool prompts_by_graph = false;

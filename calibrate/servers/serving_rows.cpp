@@ -85,14 +85,14 @@ void ServingRows::read_mapping(std::size_t row, const RowSettings& recorded,
   std::int64_t width = is_moe ? std::max(tp * dp, moe_tp * moe_ep) : tp * dp;
   std::int64_t data = width / tp;
   std::int64_t experts = moe_ep;
-  if (recorded.attention_dp == AttentionDp::all_or_none) {
+  if (recorded.attention_dp != AttentionDp::degree) {
     if (tp == dp && dp > 1) {
       width = dp;
       experts = moe_ep / dp;
     } else if (moe_tp > 1) {
       width = moe_tp;
     }
-    data = dp > 1 ? width : 1;
+    data = dp > 1 || recorded.attention_dp == AttentionDp::all ? width : 1;
   } else if (is_moe && text(row, attention_dp_).empty() &&
              count(row, concurrency_) == width * count(row, batch_)) {
     data = width;
@@ -165,6 +165,8 @@ Facts ServingRows::facts_of(std::size_t row, const MeasuredServer& server) const
   date.erase(std::remove(date.begin(), date.end(), '-'), date.end());
   facts.set("date", date);
   facts.set("decode_ranks", "");
+  facts.set("clients", count(row, concurrency_));
+  facts.set("table.tp_size", text(row, tp_));
   return facts;
 }
 
@@ -180,6 +182,7 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
     server.reason = fmt::format("the precision {} is not in the catalog", text(row, precision_));
     return;
   }
+  server.began_cold = settings.run.began_cold;
   server.precision = &*settings.precision;
   server.section = &settings.section;
   server.held_back =

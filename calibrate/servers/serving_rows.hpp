@@ -45,6 +45,7 @@ struct MeasuredServer {
   std::string chip;
   std::string stack;
   bool may_speculate = false;  // not recorded, and nothing else tells
+  bool began_cold = false;     // its first requests were the server's first
   bool held_back = false;  // of a configuration that only judges: model, chip, stack, precision, TP
   double ttft_ms = 0.0;    // means
   double tpot_ms = 0.0;

@@ -127,9 +127,11 @@ int validate_serving(const ValidationOptions& options) {
           : measured.serving.speculation.drafts() ? "speculate"
                                                   : "do not speculate"]
         .add(measured, predicted);
-    parts[measured.held_back ? "are held back, do not set the intervals" : "set the intervals"].add(
-        measured, predicted);
-    if (!measured.held_back) {
+    parts[measured.began_cold  ? "began cold, do not set the intervals"
+          : measured.held_back ? "are held back, do not set the intervals"
+                               : "set the intervals"]
+        .add(measured, predicted);
+    if (!measured.held_back && !measured.began_cold) {
       given_by_stack[measured.stack].add(measured, predicted);
     }
     groups[{measured.model, measured.chip, measured.stack}].add(measured, predicted);

@@ -254,20 +254,32 @@ bool Scheduler::waits_for_more(const MicroBatch& micro_batch) {
   return waits;
 }
 
-// Whether admission waits until each rank gets a prompt. Iterations in which no request waits count too, as in
-// NVIDIA/TensorRT-LLM@fcd3f31 tensorrt_llm/_torch/pyexecutor (attention_dp_config.enable_balance).
+// Whether each rank has a waiting prompt: in order, they are sent to the rank with the fewest sequences, if it has room.
+bool Scheduler::one_for_each_rank() {
+  sequences_.assign(load_.begin(), load_.end());
+  std::size_t ranks = 0;
+  for (std::size_t i = 0; i < waiting_.size() && ranks < sequences_.size(); ++i) {
+    const auto least = std::min_element(sequences_.begin(), sequences_.end());
+    if (*least >= static_cast<std::size_t>(limits_.max_sequences)) {
+      return false;
+    }
+    ranks += *least == load_[static_cast<std::size_t>(least - sequences_.begin())] ? 1 : 0;
+    ++*least;
+  }
+  return ranks == sequences_.size();
+}
+
+// Whether admission waits until each rank has a prompt. Iterations in which no request waits count too, as in
+// NVIDIA/TensorRT-LLM@fcd3f31 tensorrt_llm/_torch/pyexecutor (attention_dp_config.enable_balance; requests are sent to the
+// ranks as they come).
 bool Scheduler::waits_for_ranks(const MicroBatch& micro_batch) {
   if (policy_.rank_wait_iterations == 0 || caches_.size() == 1) {
     return false;
   }
-  bool all_decode = true;
-  bool all_have_room = true;
-  for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
-    all_decode = all_decode && !micro_batch.ranks[rank].empty();
-    all_have_room = all_have_room && load_[rank] < static_cast<std::size_t>(limits_.max_sequences);
-  }
-  const bool one_each = all_have_room && waiting_.size() >= caches_.size();
-  const bool waits = !one_each && all_decode && ++unbalanced_ < policy_.rank_wait_iterations;
+  const bool all_decode = std::none_of(micro_batch.ranks.begin(), micro_batch.ranks.end(),
+                                       [](const auto& sequences) { return sequences.empty(); });
+  const bool waits =
+      all_decode && !one_for_each_rank() && ++unbalanced_ < policy_.rank_wait_iterations;
   unbalanced_ = waits ? unbalanced_ : 0;
   return waits;
 }

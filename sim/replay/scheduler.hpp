@@ -132,6 +132,7 @@ class Scheduler {
   bool free_done(MicroBatch& micro_batch);
   bool all_wait(std::vector<Sequence>& sequences);
   bool waits_for_more(const MicroBatch& micro_batch);
+  bool one_for_each_rank();
   bool waits_for_ranks(const MicroBatch& micro_batch);
   void run_running(MicroBatch& micro_batch, std::size_t rank, bool prompts_only);
   bool take(MicroBatch& micro_batch, std::size_t rank, std::size_t& index, std::int64_t tokens);
@@ -160,7 +161,8 @@ class Scheduler {
   bool had_prompts_ = false;        // whether the last iteration had prompts
   // State of the schedule() in progress, by rank.
   std::vector<std::int64_t> budget_;
-  std::vector<std::size_t> load_;  // sequences of all micro-batches
+  std::vector<std::size_t> load_;       // sequences of all micro-batches
+  std::vector<std::size_t> sequences_;  // the same with those that wait
   std::vector<Iteration> iterations_;
   std::vector<Start> started_;
   std::vector<std::int32_t> preempted_;

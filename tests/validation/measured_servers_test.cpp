@@ -101,12 +101,11 @@ TEST_CASE("Llama-3.1-8B in bf16 on H100 decodes as fast as TensorRT-LLM was meas
   validate({"llama-3.1-8b", "h100_sxm", "trtllm", "bf16", 0.05});
 }
 
-// Some of these rows may have used speculative decoding, which the table does not tell.
 TEST_CASE("DeepSeek-V3 on H200 decodes as fast as SGLang was measured", "[validation]") {
   validate({"deepseek-v3", "h200_sxm", "sglang", "fp8_block", 0.25});
 }
 TEST_CASE("DeepSeek-V3 on H200 decodes as fast as TensorRT-LLM was measured", "[validation]") {
-  validate({"deepseek-v3", "h200_sxm", "trtllm", "fp8_block", 0.25});
+  validate({"deepseek-v3", "h200_sxm", "trtllm", "fp8_block", 0.18});
 }
 
 TEST_CASE("gpt-oss-120b on B200 decodes as fast as vLLM was measured", "[validation]") {
@@ -140,6 +139,7 @@ TEST_CASE("A row's parallel sizes are those in its id", "[validation]") {
   const base::CsvTable table = measurements();
   calibrate::ServingRows rows(table);
   const std::size_t id = table.column("id");
+  const std::size_t date = table.column("measured_date");
   std::size_t compared = 0;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const std::string name(table.cell(row, id));
@@ -156,7 +156,10 @@ TEST_CASE("A row's parallel sizes are those in its id", "[validation]") {
     const std::int64_t experts = whole ? width : std::atoll(name.c_str() + ep_at + 3);
     INFO(name);
     CHECK(server.mapping.ranks() == width);
-    CHECK(server.mapping.expert_parallel == experts);
+    // The first scripts chose expert parallelism themselves (calibrate/conventions/server_rows.yaml).
+    const bool chosen = experts == 1 && table.cell(row, date) <= "2025-11-10";
+    CHECK((server.mapping.expert_parallel == experts ||
+           (chosen && server.mapping.expert_parallel == width)));
     ++compared;
   }
   CHECK(compared > 0);

@@ -7,6 +7,7 @@ void read(base::Fields& f, Fusion& fusion) {
   f.choice<QuantiseFusion>("quantise", fusion.quantise,
                            {{"none", QuantiseFusion::none},
                             {"per tensor", QuantiseFusion::tensors},
+                            {"all but fp8_block", QuantiseFusion::all_but_fp8_blocks},
                             {"all", QuantiseFusion::all}});
   f.flag("all_reduce_norm", fusion.norm);
   f.flag("alternative_experts", fusion.alternative_experts, base::optional);

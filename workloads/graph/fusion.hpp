@@ -14,8 +14,9 @@ namespace roofcast::workloads {
 // Which activations the kernel before already quantises. A kernel of its own quantises the others.
 enum class QuantiseFusion : std::uint8_t {
   none,
-  tensors,  // those with one scale a tensor, which a compiler fuses
-  all       // those with a scale a block too
+  tensors,             // those with one scale a tensor, which a compiler fuses
+  all_but_fp8_blocks,  // those with a scale a block too, but for FP8
+  all
 };
 
 struct Fusion {

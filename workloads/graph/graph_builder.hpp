@@ -71,8 +71,17 @@ class GraphBuilder {
     linear(name, ceil_div(m, streams), n, k, format, count * static_cast<double>(streams));
   }
   bool fuses_quantise(LinearFormat format) const {
-    return fusion_.quantise == QuantiseFusion::all ||
-           (fusion_.quantise == QuantiseFusion::tensors && format.activations == NumberFormat::fp8);
+    switch (fusion_.quantise) {
+      case QuantiseFusion::none:
+        return false;
+      case QuantiseFusion::tensors:
+        return format.activations == NumberFormat::fp8;
+      case QuantiseFusion::all_but_fp8_blocks:
+        return format.activations != NumberFormat::fp8_block;
+      case QuantiseFusion::all:
+        return true;
+    }
+    return true;
   }
   // Activations arrive in bf16 and are multiplied in a narrower format. Empty where another kernel quantises them.
   void quantise(std::string_view name, double elements, LinearFormat format, double count);

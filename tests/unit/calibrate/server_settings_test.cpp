@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/servers/server_settings.hpp"
 
+#include "calibrate/servers/row_settings.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::calibrate::unit_calibrate_server_settings {
@@ -77,14 +78,52 @@ TEST_CASE("A step of TensorRT-LLM's DeepSeek holds one prompt beside its decodes
   CHECK(predicting.max_tokens_per_iteration == 1152);  // 4 · 16 + 1024 + 64
 }
 
-TEST_CASE("Whether a DeepSeek server predicted is known from its image", "[unit]") {
+TEST_CASE("Whether a DeepSeek server predicted is known from its image, its date and its clients",
+          "[unit]") {
   const auto speculates = [](const Facts& facts) { return settings(facts).run.speculates; };
   CHECK(speculates(with(server(16), "version", "1.2.0rc6.post2")) == Speculates::no);
   CHECK(speculates(with(server(16), "version", "1.2.0rc6.post3")) == Speculates::yes);
-  CHECK(speculates(server(16)) == Speculates::perhaps);
-  CHECK(speculates(with(server(128, 8), "chip", "h200_sxm")) == Speculates::yes);
-  CHECK(speculates(with(server(64, 8), "chip", "h200_sxm")) == Speculates::perhaps);
   CHECK(speculates(with(server(16), "stack", "vllm")) == Speculates::no);
+  CHECK(speculates(with(server(16), "date", "20251215")) == Speculates::no);
+  CHECK(speculates(with(server(16), "date", "20260114")) == Speculates::yes);
+  CHECK(speculates(with(server(16), "date", "20260128")) == Speculates::perhaps);
+  const auto sglang = [&](std::int64_t clients, const char* precision, const char* date) {
+    return with(with(with(server(clients), "stack", "sglang"), "table.precision", precision),
+                "date", date);
+  };
+  CHECK(speculates(sglang(64, "fp4", "20260325")) == Speculates::no);
+  CHECK(speculates(sglang(64, "fp8", "20251118")) == Speculates::no);
+  CHECK(speculates(sglang(64, "fp8", "20260325")) == Speculates::perhaps);
+  CHECK(speculates(sglang(128, "fp8", "20260325")) == Speculates::yes);
+  CHECK(speculates(with(sglang(64, "fp8", "20260325"), "source", "inferencex 2026-04-27")) ==
+        Speculates::no);
+}
+
+TEST_CASE("A server of SGLang began cold until its client warmed it up", "[unit]") {
+  const auto cold = [](const char* stack, const char* date) {
+    return settings(with(with(server(16), "stack", stack), "date", date)).run.began_cold;
+  };
+  CHECK(cold("sglang", "20251110"));
+  CHECK_FALSE(cold("sglang", "20260325"));
+  CHECK_FALSE(cold("trtllm", "20251110"));
+}
+
+TEST_CASE(
+    "What InferenceX's scripts chose by the number of clients is known where rows do not say it",
+    "[unit]") {
+  RowConventions conventions;
+  const auto row = [&](std::int64_t clients, const char* version, const char* tp) {
+    Facts facts = with(with(server(clients), "version", version), "table.tp_size", tp);
+    facts.set("decode_ranks", "");
+    return conventions.of(facts);
+  };
+  CHECK(row(256, "", "8").attention_dp == AttentionDp::all);
+  CHECK(row(128, "", "8").attention_dp == AttentionDp::all_or_none);
+  CHECK(row(256, "1.2.0rc6.post2", "8").attention_dp == AttentionDp::all_or_none);
+  CHECK(row(16, "", "8").whole_experts);
+  CHECK_FALSE(row(16, "", "4").whole_experts);
+  CHECK(row(64, "", "4").whole_experts);
+  CHECK_FALSE(row(64, "1.2.0rc6.post2", "4").whole_experts);
 }
 
 TEST_CASE("Lengths of InferenceX are 90 % of nominal, and a vendor's are nominal", "[unit]") {

@@ -273,6 +273,10 @@ TEST_CASE("Activations of a narrow format are quantised in a kernel of their own
   CHECK_FALSE(is_apart("fp8", QuantiseFusion::all));
   CHECK(is_apart("fp8_block", QuantiseFusion::tensors));
   CHECK(is_apart("nvfp4", QuantiseFusion::tensors));
+  CHECK(is_apart("fp8_block", QuantiseFusion::all_but_fp8_blocks));
+  CHECK_FALSE(is_apart("nvfp4", QuantiseFusion::all_but_fp8_blocks));
+  CHECK_FALSE(is_apart("fp8", QuantiseFusion::all_but_fp8_blocks));
+  CHECK_FALSE(is_apart("fp8_block", QuantiseFusion::all));
   CHECK_FALSE(is_apart("nvfp4", QuantiseFusion::all));
   CHECK_FALSE(is_apart("bf16", QuantiseFusion::none));
 }

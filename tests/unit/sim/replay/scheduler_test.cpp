@@ -264,6 +264,33 @@ TEST_CASE("Prompts wait for one on each rank while all decode, as many iteration
   CHECK(prompts() == 2);
 }
 
+TEST_CASE("Prompts wait for one on each rank, however many a rank has that lost its sequences",
+          "[unit]") {
+  const Scenario s =
+      scenario("{stack: vllm, scheduler: {rank_wait_iterations: 5, plans_ahead: false}}",
+               "{data_parallel: 2}");
+  Scheduler queue = scheduler(s);
+  const auto prompts = [&] {
+    std::int64_t sum = 0;
+    for (const Iteration& rank : queue.schedule(0)) {
+      sum += rank.prompts;
+    }
+    queue.complete(0);
+    return sum;
+  };
+  for (const std::int32_t id : {0, 1, 2, 3, 4, 5}) {
+    queue.enqueue({id, 100, 0, id == 0 || id == 2 ? 2 : 100});
+  }
+  CHECK(prompts() == 6);
+  CHECK(prompts() == 0);  // now the first rank has one sequence and the second three
+  queue.enqueue({6, 100, 0, 100});
+  queue.enqueue({7, 100, 0, 100});
+  for (int i = 0; i < 3; ++i) {
+    CHECK(prompts() == 0);
+  }
+  CHECK(prompts() == 2);
+}
+
 TEST_CASE("Requests go to the attention-DP rank with the fewest", "[unit]") {
   const Scenario s = scenario("{stack: vllm}", "{data_parallel: 4}");
   Scheduler queue = scheduler(s);
