@@ -65,6 +65,11 @@ class KvCache {
              std::int64_t reusable);
   // Holds blocks for this many tokens. False, and nothing changes, if they do not fit.
   bool grow(Holding& holding, std::int64_t tokens);
+  // B that grow() would add.
+  std::int64_t growth(const Holding& holding, std::int64_t tokens) {
+    const std::int64_t wanted = blocks(tokens);
+    return wanted <= holding.blocks ? 0 : bytes(wanted) - bytes(holding.blocks);
+  }
   // Publishes the whole units of its first `tokens`. They must be computed.
   void publish(Holding& holding, const Prefix& prefix, std::int64_t tokens);
   void release(Holding& holding, const Prefix& prefix);
