@@ -28,20 +28,26 @@ class Ahead {
             std::int64_t repeats) {
     steps_.assign(1, in_flight);
     passed_ = 0;
-    ranks_.assign(ranks.begin(), ranks.end());
-    contexts_.clear();
-    for (const Iteration& rank : ranks) {
-      contexts_.push_back(std::round(rank.context * static_cast<double>(rank.decodes)));
-    }
+    ranks_.clear();
+    times.each_rank(ranks, [&](const Iteration& iteration, IterationTable& table) {
+      const auto decodes = static_cast<double>(iteration.decodes);
+      ranks_.push_back({decodes, std::round(iteration.context * decodes), &table,
+                        table.line(iteration.decodes, iteration.context)});
+    });
     for (std::int64_t i = 0; i < repeats; ++i) {
-      for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-        const auto decodes = static_cast<double>(ranks_[rank].decodes);
-        contexts_[rank] += decodes;
-        ranks_[rank].context = decodes > 0.0 ? contexts_[rank] / decodes : 0.0;
+      IterationTime slowest;
+      for (Rank& rank : ranks_) {
+        rank.contexts += rank.decodes;
+        const double context = rank.contexts / rank.decodes;
+        if (context >= rank.line.until) {
+          rank.line = rank.table->line(static_cast<std::int64_t>(rank.decodes), context);
+        }
+        const IterationTime time = rank.line(context);
+        slowest.latency = std::max(slowest.latency, time.latency);
+        slowest.period = std::max(slowest.period, time.period);
       }
-      const IterationTime time = times(ranks_);
       const base::Seconds start = start_after(steps_.back());
-      steps_.push_back({start + time.latency, start + time.period});
+      steps_.push_back({start + slowest.latency, start + slowest.period});
     }
   }
 
@@ -66,12 +72,18 @@ class Ahead {
   void clear() { steps_.clear(); }
 
  private:
+  struct Rank {
+    double decodes = 0.0;
+    double contexts = 0.0;  // tokens of all of them
+    IterationTable* table = nullptr;
+    IterationTable::Line line;
+  };
+
   static base::Seconds start_after(const Step& step) { return std::max(step.end, step.free); }
 
   std::vector<Step> steps_;
   std::size_t passed_ = 0;
-  std::vector<Iteration> ranks_;
-  std::vector<double> contexts_;  // tokens of all decodes, of each rank
+  std::vector<Rank> ranks_;  // that have decodes
 };
 
 }  // namespace roofcast::sim

@@ -62,8 +62,14 @@ class Clients {
       ++follows_[static_cast<std::size_t>(each.request)];
       served_[static_cast<std::size_t>(each.after)].tools = each.delay;
     }
-    const std::size_t clients =
-        closed_ ? std::min(static_cast<std::size_t>(concurrency), served_.size()) : served_.size();
+    // Where requests come in the order of their times, the next one waits until the one before is taken.
+    const auto earlier = [](const ServedRequest& a, const ServedRequest& b) {
+      return a.arrival < b.arrival;
+    };
+    one_by_one_ = !closed_ && std::is_sorted(served_.begin(), served_.end(), earlier);
+    const std::size_t clients = closed_       ? static_cast<std::size_t>(concurrency)
+                                : one_by_one_ ? std::size_t{1}
+                                              : served_.size();
     for (std::size_t i = 0; i < clients; ++i) {
       send_next(thinking());
     }
@@ -71,7 +77,13 @@ class Clients {
 
   // Time at which the next request is sent; infinite where there is none.
   base::Seconds next() const { return sent_.next(); }
-  Coming::Event take() { return sent_.take(); }
+  Coming::Event take() {
+    const Coming::Event event = sent_.take();
+    if (one_by_one_ && event.id == last_) {
+      send_next({});
+    }
+    return event;
+  }
   void send(base::Seconds time, std::int32_t id) { sent_.add(time, id); }
 
   // An answer is complete. The requests that follow are sent; if there are none, the client's next one.
@@ -109,14 +121,17 @@ class Clients {
     if (next_ < served_.size()) {
       ServedRequest& request = served_[next_];
       request.arrival = closed_ ? now : request.arrival;
-      sent_.add(request.arrival, static_cast<std::int32_t>(next_++));
+      last_ = static_cast<std::int32_t>(next_++);
+      sent_.add(request.arrival, last_);
     }
   }
 
   const workloads::Requests& stream_;
   bool closed_;
   std::vector<ServedRequest>& served_;
-  std::size_t next_ = 0;  // the next request that may follow none
+  bool one_by_one_ = false;
+  std::size_t next_ = 0;    // the next request that may follow none
+  std::int32_t last_ = -1;  // the one before
   // Number of answers for which each request waits; kSent after the last. Empty if no request follows another.
   std::vector<std::int32_t> follows_;
   Coming sent_;

@@ -386,7 +386,8 @@ class Loop {
       replica.ends[micro_batch] = kNever;
       replica.scheduler.complete(micro_batch);
       // A prefill pool sends no tokens to clients. The decode pool sends the first token later.
-      const base::Seconds sent = prompts(pool) ? now_ : send(replica, now_, replica.scheduler.tokens());
+      const base::Seconds sent =
+          prompts(pool) ? now_ : send(replica, now_, replica.scheduler.tokens());
       for (const std::int32_t id : replica.scheduler.first_tokens()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
         request.first_token = sent;

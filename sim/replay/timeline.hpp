@@ -55,8 +55,8 @@ class Timeline {
   // Its KV cache has grown evenly until `now`.
   void grow(std::size_t replica, base::Seconds now, std::int64_t cache_used) {
     Counted& counted = counted_[replica];
-    const double whole = static_cast<double>(counted.is.cache_capacity) *
-                         static_cast<double>(counted_.size());
+    const double whole =
+        static_cast<double>(counted.is.cache_capacity) * static_cast<double>(counted_.size());
     const double from = static_cast<double>(counted.is.cache_used) / whole;
     const double by = static_cast<double>(cache_used) / whole - from;
     const double length = (now - counted.since) / base::second;
