@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -343,13 +344,19 @@ class Loop {
     Replica& replica = this->replica(number);
     Ahead& ahead = replica.ahead;
     const auto tokens = static_cast<std::int64_t>(replica.scheduler.running());
-    base::Seconds start;
+    SimulatedSecond* second = nullptr;
+    base::Seconds second_ends;
     for (std::size_t i = 0; i < count; ++i) {
-      send(replica, ahead[i].end, tokens);
-      timeline_.at(ahead[i].end).output_tokens += tokens;
-      start = ahead.start(i + 1);
-      timeline_.add_busy(start, std::min(ahead[i + 1].free, kLongest));
+      const base::Seconds end = ahead[i].end;
+      send(replica, end, tokens);
+      if (end >= second_ends) {
+        second = &timeline_.at(end);
+        second_ends = (std::floor(end / base::second) + 1.0) * base::second;
+      }
+      second->output_tokens += tokens;
     }
+    timeline_.add_busy(ahead.start(1), std::min(ahead[count].free, kLongest));
+    const base::Seconds start = ahead.start(count);
     replica.scheduler.repeat(static_cast<std::int64_t>(count));
     replica.stage_free = ahead[count].free;
     ahead.pass(count);
