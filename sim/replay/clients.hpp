@@ -68,9 +68,9 @@ class Clients {
     };
     one_by_one_ = !closed_ && std::is_sorted(served_.begin(), served_.end(), earlier);
     const std::size_t clients = closed_       ? static_cast<std::size_t>(concurrency)
-                                : one_by_one_ ? std::size_t{1}
+                                : one_by_one_ ? 1
                                               : served_.size();
-    for (std::size_t i = 0; i < clients; ++i) {
+    for (std::size_t i = 0; i < std::min(clients, served_.size()); ++i) {
       send_next(thinking());
     }
   }
