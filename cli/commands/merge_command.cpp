@@ -36,7 +36,7 @@ int run_merge(const MergeOptions& options) {
   base::CsvWriter csv = open_result(points, outputs);
   sim::ResultTable table = parts.read(folders);
   sim::rank_rows(points, table);
-  finish_sweep(points, table, text, outputs, csv);
+  finish_sweep(points, table, {}, text, outputs, csv);
   return kDone;
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "base/document/standard_streams.hpp"
 #include "cli/program/commands.hpp"
@@ -38,6 +39,9 @@ struct Stopped {
   int signal = 0;
 };
 
+// Of a sweep that is simulated, the estimates are kept until it is, unless they take too much memory.
+constexpr std::size_t kMostKept = 65'536;
+
 // Does the parts that lack, and says whether all are there. Ctrl-C stops it after the part that it does.
 bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, const Shard& shard,
                const SweepOptions& options) {
@@ -70,10 +74,12 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
       throw Stopped{interrupt.signal()};
     }
     const sim::SweepPoints some = parts.points(part);
+    std::vector<sim::ServingEstimate> estimates;
     sim::ResultTable rows =
-        sim::run_sweep(some, options.threads, options.simulate ? nullptr : &done);
+        sim::run_sweep(some, options.threads, options.simulate ? nullptr : &done,
+                       options.simulate ? &estimates : nullptr);
     if (options.simulate) {
-      sim::replay_all(some, rows, {.threads = options.threads});
+      sim::replay_all(some, rows, {.threads = options.threads, .estimates = &estimates});
       done += some.size();
     }
     parts.write(folder, part, rows);
@@ -130,6 +136,7 @@ int run_sweep_command(const SweepOptions& options) {
   }
   base::CsvWriter csv = open_result(points, outputs);
   const auto start = std::chrono::steady_clock::now();
+  std::vector<sim::ServingEstimate> estimates;
   sim::ResultTable table = [&] {
     if (options.resume) {
       parts.open(folder);
@@ -139,7 +146,8 @@ int run_sweep_command(const SweepOptions& options) {
     std::atomic<std::size_t> done{0};
     const std::atomic<std::size_t> total{points.size()};
     const Progress progress(done, total, "points", options.quiet);
-    return sim::run_sweep(points, options.threads, &done);
+    return sim::run_sweep(points, options.threads, &done,
+                          options.simulate && points.size() <= kMostKept ? &estimates : nullptr);
   }();
   if (options.resume) {
     sim::rank_rows(points, table);
@@ -148,7 +156,7 @@ int run_sweep_command(const SweepOptions& options) {
   if (!options.quiet) {
     fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
   }
-  finish_sweep(points, table, text, outputs, csv);
+  finish_sweep(points, table, estimates, text, outputs, csv);
   if (options.resume) {
     parts.remove(folder);
   }

@@ -32,10 +32,13 @@ struct SweepRun {
 // As `roofcast sweep` does it, but for files.
 std::shared_ptr<SweepRun> run(const Document& document, unsigned threads, Replays replays) {
   sim::SweepPoints points(sim::read_sweep(document.node));
-  sim::ResultTable table = sim::run_sweep(points, threads);
+  std::vector<sim::ServingEstimate> estimates;
+  sim::ResultTable table =
+      sim::run_sweep(points, threads, nullptr, replays == Replays::all ? &estimates : nullptr);
   auto made = std::make_shared<SweepRun>(SweepRun{std::move(points), std::move(table), {}});
   if (replays == Replays::all) {
-    made->replays = sim::replay_all(made->points, made->table, {.threads = threads});
+    made->replays =
+        sim::replay_all(made->points, made->table, {.threads = threads, .estimates = &estimates});
   } else {
     sim::refuse_without_value(made->points, made->table);
     made->replays = sim::replay_recommended(

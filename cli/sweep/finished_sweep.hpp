@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "base/csv/csv.hpp"
 #include "sim/decide/result_table.hpp"
 #include "sim/decide/sweep_points.hpp"
+#include "sim/result/serving_estimate.hpp"
 
 namespace roofcast::cli {
 
@@ -26,8 +28,9 @@ struct SweepOutputs {
 base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& outputs);
 
 // `sweep_text` is that of result_csv.hpp. Rows of a simulated sweep that are replayed already have the columns of
-// replays.
+// replays. `estimates` are those of all points, if they are kept.
 void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
-                  const std::string& sweep_text, const SweepOutputs& outputs, base::CsvWriter& csv);
+                  const std::vector<sim::ServingEstimate>& estimates, const std::string& sweep_text,
+                  const SweepOutputs& outputs, base::CsvWriter& csv);
 
 }  // namespace roofcast::cli

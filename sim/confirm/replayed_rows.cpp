@@ -51,15 +51,22 @@ void replay_rows(const SweepPoints& points, std::vector<std::size_t> rows, const
   std::mutex turn;
   base::on_threads(threads, [&](unsigned) {
     ReplaySpace space;
-    Workspace estimates;
+    Workspace workspace;
+    const auto estimated = [&](const ScenarioView& s, std::size_t row) {
+      if (options.estimates != nullptr && !options.estimates->empty()) {
+        return (*options.estimates)[row];
+      }
+      ServingEstimate e = estimate(s, workspace);
+      if (explained) {
+        tell_causes(s, e);
+      }
+      return e;
+    };
     for (std::size_t begin = next.fetch_add(chunk); begin < rows.size();
          begin = next.fetch_add(chunk)) {
       for (std::size_t i = begin; i < std::min(rows.size(), begin + chunk); ++i) {
         const ScenarioView s = points.scenario(rows[i]);
-        ServingEstimate closed_form = estimate(s, estimates);
-        if (explained) {
-          tell_causes(s, closed_form);
-        }
+        const ServingEstimate closed_form = estimated(s, rows[i]);
         const Replayed replayed = replay(s, points.stream(rows[i]), closed_form, plan, space);
         {
           const std::lock_guard<std::mutex> lock(turn);

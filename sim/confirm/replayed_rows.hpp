@@ -30,6 +30,8 @@ struct ReplayedRowsOptions {
   bool replay = true;                // else every recommended row is "estimated only"
   const Metric* decisive = nullptr;  // also an objective, of each group
   ReplayProgress* progress = nullptr;
+  // Of all points, from run_sweep; none or empty: rows that are replayed are estimated again.
+  const std::vector<ServingEstimate>* estimates = nullptr;
 };
 
 struct ReplayedRows {

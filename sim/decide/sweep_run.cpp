@@ -408,14 +408,22 @@ std::vector<std::string> result_columns(const SweepPoints& points) {
   return columns;
 }
 
-ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done) {
+ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
+                      std::vector<ServingEstimate>* kept) {
   ResultTable table("sweep", result_columns(points));
   table.resize(points.size());
   Rows rows(points, table);
+  if (kept != nullptr) {
+    kept->resize(points.size());
+  }
   estimate_points(points, threads, [&](std::size_t first, std::span<ServingEstimate> estimates) {
     rows.fill(first, estimates);
     if (done != nullptr) {
       *done += estimates.size();
+    }
+    if (kept != nullptr) {
+      std::move(estimates.begin(), estimates.end(),
+                kept->begin() + static_cast<std::ptrdiff_t>(first));
     }
   });
   rank_rows(points, table);

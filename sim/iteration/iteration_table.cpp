@@ -135,8 +135,8 @@ IterationTime IterationTable::prompt(std::int64_t tokens) {
   return prompt_[index];
 }
 
-// Iterations without prompts: every D, linear in C.
-IterationTime IterationTable::alone(std::int64_t decodes, double context) {
+// Every D, linear in C.
+IterationTable::Line IterationTable::line(std::int64_t decodes, double context) {
   const Axis::Place c = contexts_.place(context);
   const std::size_t index = static_cast<std::size_t>(decodes) * contexts_.size() + c.node;
   if (index + 1 >= alone_.size()) {
@@ -147,7 +147,10 @@ IterationTime IterationTable::alone(std::int64_t decodes, double context) {
       alone_[index + next] = cost({decodes, query_, contexts_[c.node + next], 0, 0, 0, groups_});
     }
   }
-  return between(alone_[index], alone_[index + 1], c.beyond);
+  const bool last = c.node + 2 == contexts_.size();
+  const auto to = static_cast<double>(contexts_[c.node + 1]);
+  return {static_cast<double>(contexts_[c.node]), to,
+          last ? std::numeric_limits<double>::infinity() : to, alone_[index], alone_[index + 1]};
 }
 
 // decodes(D, C, N) of the header. d, c and n are the places of D, C and N on their axes.
@@ -203,7 +206,7 @@ IterationTime IterationTable::prefixes(const Iteration& iteration) {
 // The sum of the header, at least the time of the launches. covered: CUDA graphs cover the tokens.
 IterationTime IterationTable::operator()(const Iteration& iteration) {
   if (iteration.prompts == 0) {
-    return alone(iteration.decodes, iteration.context);
+    return line(iteration.decodes, iteration.context)(iteration.context);
   }
   IterationTime time = prompt(iteration.decodes * query_ + iteration.prompt_tokens);
   if (iteration.decodes > 0) {

@@ -33,6 +33,7 @@
 // for launches: there the parts do not quite add.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -57,6 +58,22 @@ class IterationTable {
   IterationTable(const ScenarioView& scenario, std::int64_t groups);
 
   IterationTime operator()(const Iteration& iteration);
+
+  // Times of iterations of decodes alone, for mean contexts between two nodes.
+  struct Line {
+    double from = 0.0;  // tokens
+    double to = 0.0;
+    double until = 0.0;  // another line begins there
+    IterationTime at_from;
+    IterationTime at_to;
+
+    IterationTime operator()(double context) const {
+      const double beyond = std::max(0.0, (context - from) / (to - from));
+      return {at_from.latency + beyond * (at_to.latency - at_from.latency),
+              at_from.period + beyond * (at_to.period - at_from.period)};
+    }
+  };
+  Line line(std::int64_t decodes, double context);
   std::size_t costs() const { return costs_; }  // calls of iteration_cost so far
 
  private:
@@ -79,7 +96,6 @@ class IterationTable {
 
   IterationTime cost(const workloads::Batch& batch);
   IterationTime prompt(std::int64_t tokens);
-  IterationTime alone(std::int64_t decodes, double context);
   IterationTime decodes(const Iteration& iteration);
   IterationTime prefixes(const Iteration& iteration);
 

@@ -23,26 +23,36 @@ class ReplicaIterations {
         by_groups_(static_cast<std::size_t>(scenario.mapping->data_parallel) + 1) {}
 
   IterationTime operator()(std::span<const Iteration> ranks) {
-    const std::int64_t query = scenario_.serving->speculation.query_tokens();
-    std::int64_t all = 0;
-    for (const Iteration& iteration : ranks) {
-      all += iteration.decodes * query + iteration.prompt_tokens;
-    }
     IterationTime slowest;
-    for (const Iteration& iteration : ranks) {
-      const std::int64_t tokens = iteration.decodes * query + iteration.prompt_tokens;
-      if (tokens > 0) {
-        const std::int64_t groups =
-            std::min((all + tokens / 2) / tokens, static_cast<std::int64_t>(ranks.size()));
-        const IterationTime time = of(groups)(iteration);
-        slowest.latency = std::max(slowest.latency, time.latency);
-        slowest.period = std::max(slowest.period, time.period);
-      }
-    }
+    each_rank(ranks, [&](const Iteration& iteration, IterationTable& times) {
+      const IterationTime time = times(iteration);
+      slowest.latency = std::max(slowest.latency, time.latency);
+      slowest.period = std::max(slowest.period, time.period);
+    });
     return slowest;
   }
 
+  // Calls f(iteration, table of its times) for each rank that has tokens.
+  template <class F>
+  void each_rank(std::span<const Iteration> ranks, const F& f) {
+    std::int64_t all = 0;
+    for (const Iteration& iteration : ranks) {
+      all += tokens_of(iteration);
+    }
+    for (const Iteration& iteration : ranks) {
+      if (const std::int64_t tokens = tokens_of(iteration); tokens > 0) {
+        f(iteration,
+          of(std::min((all + tokens / 2) / tokens, static_cast<std::int64_t>(ranks.size()))));
+      }
+    }
+  }
+
  private:
+  std::int64_t tokens_of(const Iteration& iteration) const {
+    return iteration.decodes * scenario_.serving->speculation.query_tokens() +
+           iteration.prompt_tokens;
+  }
+
   IterationTable& of(std::int64_t groups) {
     auto& times = by_groups_[static_cast<std::size_t>(groups)];
     if (!times) {

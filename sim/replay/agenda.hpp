@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the replicas of a simulation do next: those that something happens to at a time, and those that may be able to
-// start an iteration now. An event costs the logarithm of the events to come, whatever the number of replicas.
+// What the replicas of a simulation do next: the time at which something happens to each, and those that may be able to
+// start an iteration now. The times are the leaves of a tree whose nodes have the least of their two branches, so a new
+// time costs at most the logarithm of the number of replicas.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <functional>
-#include <queue>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,10 +18,23 @@ namespace roofcast::sim {
 
 class Agenda {
  public:
-  explicit Agenda(std::size_t replicas) : is_touched_(replicas, false) {}
+  explicit Agenda(std::size_t replicas)
+      : leaves_(std::bit_ceil(replicas)),
+        least_(2 * leaves_, base::Seconds::infinity()),
+        is_touched_(replicas, false) {}
 
-  // Something happens to `replica` at `time`.
-  void at(base::Seconds time, std::size_t replica) { events_.emplace(time, replica); }
+  // The next thing happens to `replica` at `time`. It replaces the one before.
+  void at(base::Seconds time, std::size_t replica) {
+    std::size_t node = leaves_ + replica;
+    least_[node] = time;
+    for (node /= 2; node > 0; node /= 2) {
+      const base::Seconds least = std::min(least_[2 * node], least_[2 * node + 1]);
+      if (least_[node] == least) {
+        return;
+      }
+      least_[node] = least;
+    }
+  }
   // `replica` may be able to start an iteration.
   void touch(std::size_t replica) {
     if (!is_touched_[replica]) {
@@ -30,18 +43,16 @@ class Agenda {
     }
   }
 
-  // Time of the next event; infinite where there is none.
-  base::Seconds next() const {
-    return events_.empty() ? base::Seconds::infinity() : events_.top().first;
-  }
-  // Removes the events until `now`. Returns their replicas, in order, each once. Valid until the next call.
+  // Time of what happens next; infinite where there is nothing.
+  base::Seconds next() const { return least_[1]; }
+  // The replicas to which something happens until `now`, in order. Nothing more happens to them then. Valid until the
+  // next call.
   std::span<const std::size_t> due(base::Seconds now) {
     due_.clear();
-    for (; !events_.empty() && events_.top().first <= now; events_.pop()) {
-      due_.push_back(events_.top().second);
+    collect(1, now);
+    for (const std::size_t replica : due_) {
+      at(base::Seconds::infinity(), replica);
     }
-    std::sort(due_.begin(), due_.end());
-    due_.erase(std::unique(due_.begin(), due_.end()), due_.end());
     return due_;
   }
   // Replicas that were touched since the last call, in order. Valid until the next call.
@@ -57,8 +68,20 @@ class Agenda {
   std::span<const std::size_t> touched() const { return touched_; }
 
  private:
-  using Event = std::pair<base::Seconds, std::size_t>;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  void collect(std::size_t node, base::Seconds now) {
+    if (least_[node] > now) {
+      return;
+    }
+    if (node >= leaves_) {
+      due_.push_back(node - leaves_);
+      return;
+    }
+    collect(2 * node, now);
+    collect(2 * node + 1, now);
+  }
+
+  std::size_t leaves_;
+  std::vector<base::Seconds> least_;  // [1] of all; [2 n] and [2 n + 1] are the branches of [n]
   std::vector<bool> is_touched_;
   std::vector<std::size_t> touched_;
   std::vector<std::size_t> taken_;

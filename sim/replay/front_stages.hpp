@@ -32,6 +32,7 @@ class Stages {
     passed_.resize(stages_.empty() ? 0 : requests.requests.size());
   }
 
+  bool empty() const { return stages_.empty(); }
   bool all_passed(std::size_t request) const {
     return stages_.empty() || passed_[request] == stages_.size();
   }

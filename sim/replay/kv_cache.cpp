@@ -39,12 +39,11 @@ std::int64_t KvCache::blocks(std::int64_t tokens) const {
   return base::ceil_div(tokens, block_tokens_);
 }
 
-std::int64_t KvCache::bytes(std::int64_t blocks) {
+void KvCache::count_bytes(std::int64_t blocks) {
   while (static_cast<std::size_t>(blocks) >= bytes_.size()) {
     const auto tokens = static_cast<std::int64_t>(bytes_.size()) * block_tokens_;
     bytes_.push_back(state_ + std::llround(keys_of(static_cast<double>(tokens), scenario_).si()));
   }
-  return bytes_[static_cast<std::size_t>(blocks)];
 }
 
 std::int64_t KvCache::unit_bytes(const Prefix& prefix, std::int64_t unit) {
@@ -139,11 +138,8 @@ bool KvCache::admit(Holding& holding, std::int64_t promised_tokens, const Prefix
   return true;
 }
 
-bool KvCache::grow(Holding& holding, std::int64_t tokens) {
+bool KvCache::grow_blocks(Holding& holding, std::int64_t tokens) {
   const std::int64_t wanted = blocks(tokens);
-  if (wanted <= holding.blocks) {
-    return true;
-  }
   const std::int64_t more = bytes(wanted) - bytes(holding.blocks);
   if (used_ + more > capacity_) {
     return false;

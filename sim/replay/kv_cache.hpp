@@ -64,7 +64,14 @@ class KvCache {
   bool admit(Holding& holding, std::int64_t promised_tokens, const Prefix& prefix,
              std::int64_t reusable);
   // Holds blocks for this many tokens. False, and nothing changes, if they do not fit.
-  bool grow(Holding& holding, std::int64_t tokens);
+  bool grow(Holding& holding, std::int64_t tokens) {
+    return tokens <= holding.blocks * block_tokens_ || grow_blocks(holding, tokens);
+  }
+  // B that grow() would add.
+  std::int64_t growth(const Holding& holding, std::int64_t tokens) {
+    return tokens <= holding.blocks * block_tokens_ ? 0
+                                                    : bytes(blocks(tokens)) - bytes(holding.blocks);
+  }
   // Publishes the whole units of its first `tokens`. They must be computed.
   void publish(Holding& holding, const Prefix& prefix, std::int64_t tokens);
   void release(Holding& holding, const Prefix& prefix);
@@ -77,7 +84,15 @@ class KvCache {
 
  private:
   std::int64_t blocks(std::int64_t tokens) const;
-  std::int64_t bytes(std::int64_t blocks);  // of a sequence with so many blocks, its state included
+  bool grow_blocks(Holding& holding, std::int64_t tokens);
+  // Of a sequence with so many blocks, its state included.
+  std::int64_t bytes(std::int64_t blocks) {
+    if (static_cast<std::size_t>(blocks) >= bytes_.size()) {
+      count_bytes(blocks);
+    }
+    return bytes_[static_cast<std::size_t>(blocks)];
+  }
+  void count_bytes(std::int64_t blocks);
   std::int64_t unit_bytes(const Prefix& prefix, std::int64_t unit);
   std::int64_t own_bytes(const Holding& holding, const Prefix& prefix, std::int64_t blocks);
   // The published units at the start of a sequence of `tokens`, into found_.

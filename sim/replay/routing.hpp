@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/replay/ahead.hpp"
 #include "sim/replay/front_end.hpp"
 #include "sim/replay/scheduler.hpp"
 
@@ -27,7 +28,8 @@ struct Replica {
   std::vector<base::Seconds>
       ends;  // end of the iteration of each micro-batch; infinite if it is not in flight
   std::vector<std::int64_t> tokens;  // prompt tokens of these iterations
-  base::Seconds stage_free;          // time at which the first stage takes the next micro-batch
+  Ahead ahead;               // iterations after the one in flight; `ends` is then that of the last
+  base::Seconds stage_free;  // time at which the first stage takes the next micro-batch
   std::size_t last_micro_batch = 0;
   std::vector<base::Seconds> link_free;  // time at which a rank has sent its KV caches
   std::size_t incoming = 0;  // requests in the front end, or whose KV caches are on their way
@@ -43,6 +45,8 @@ struct Replica {
 class Routing {
  public:
   explicit Routing(workloads::Router router) : router_(router) {}
+
+  bool looks_at_caches() const { return router_ == workloads::Router::prefix_aware; }
 
   std::size_t operator()(std::vector<Replica>& replicas, const Job& job) {
     if (router_ == workloads::Router::session && job.session >= 0) {

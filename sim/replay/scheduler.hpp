@@ -64,6 +64,11 @@ class Scheduler {
   // The iteration of the micro-batch has ended.
   void complete(std::size_t micro_batch);
 
+  // How many iterations after the one in flight can only repeat it, unless a request comes: all sequences decode, and
+  // none ends, starts or loses its blocks. repeat() lets so many of them end and the next ones begin.
+  std::int64_t repeats();
+  void repeat(std::int64_t iterations);
+
   // The rank that keeps the KV cache of a finished job; release() frees it.
   std::size_t rank_of(std::int32_t id) const { return kept_.at(id).rank; }
   void release(std::int32_t id);
@@ -126,6 +131,7 @@ class Scheduler {
   };
 
   bool prompts_first() const;
+  bool room_for(std::size_t rank, std::int64_t iterations);
   void wait(const Sequence& sequence, bool again);
   void receive(const MicroBatch& micro_batch);
   void fill(MicroBatch& micro_batch);

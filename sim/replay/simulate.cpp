@@ -4,17 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <cmath>
 #include <memory>
 #include <optional>
-#include <queue>
-#include <tuple>
 #include <utility>
 
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/front_models.hpp"
 #include "sim/iteration/replica_iterations.hpp"
 #include "sim/replay/agenda.hpp"
+#include "sim/replay/clients.hpp"
 #include "sim/replay/front_stages.hpp"
 #include "sim/replay/routing.hpp"
 #include "sim/replay/simulated_pools.hpp"
@@ -51,39 +50,17 @@ class Loop {
       : scenario_(s),
         stream_(requests),
         stages_(stages, requests),
-        closed_(concurrency > 0),
         disaggregated_(pools.size() > 1),
         replicas_(replicas_of(pools)),
         agenda_(replicas_),
         timeline_(result.seconds, replicas_),
+        clients_(requests, concurrency, result.requests),
         result_(result) {
     pools_.reserve(pools.size());
     for (const SimulatedPool& pool : pools) {
       pools_.emplace_back(pool.scenario, pool.cache,
                           disaggregated_ ? std::make_shared<ReplicaIterations>(pool.scenario)
                                          : kept.of(pool.scenario));
-    }
-    result_.requests.reserve(requests.requests.size());
-    for (const workloads::Request& request : requests.requests) {
-      ServedRequest served;
-      served.arrival = closed_ ? base::Seconds{} : request.arrival;
-      served.input_tokens = request.input_tokens;
-      served.output_tokens = request.output_tokens;
-      served.priority = request.priority;
-      served.session = request.session;
-      served.task = request.task;
-      result_.requests.push_back(served);
-    }
-    follows_.resize(requests.follow_ups.empty() ? 0 : result_.requests.size());
-    for (const workloads::FollowUp& each : requests.follow_ups) {
-      ++follows_[static_cast<std::size_t>(each.request)];
-      request_of(each.after).tools = each.delay;
-    }
-    const std::size_t clients =
-        closed_ ? std::min(static_cast<std::size_t>(concurrency), stream_.requests.size())
-                : stream_.requests.size();
-    for (std::size_t i = 0; i < clients; ++i) {
-      send_next(thinking());
     }
   }
 
@@ -107,12 +84,15 @@ class Loop {
       timeline_.pass(now_, next);
       now_ = next;
       for (const std::size_t each : agenda_.due(now_)) {
-        complete_micro_batches(pool_of(each), replica(each));
+        complete_micro_batches(each);
         agenda_.touch(each);
       }
       take_arrivals();
       deliver_caches();
       deliver();
+    }
+    for (std::size_t each = 0; each < replicas_; ++each) {
+      count({&each, 1});
     }
     result_.end = std::max(now_, last_sent_);
   }
@@ -130,7 +110,7 @@ class Loop {
   void count(std::span<const std::size_t> changed) {
     for (const std::size_t each : changed) {
       const Scheduler& scheduler = replica(each).scheduler;
-      timeline_.count(each, each < pools_.front().replicas.size() ? 0 : 1,
+      timeline_.count(each, now_,
                       {scheduler.running(), scheduler.waiting(), scheduler.cache_used(),
                        scheduler.cache_capacity()});
     }
@@ -151,17 +131,7 @@ class Loop {
   }
 
   base::Seconds next_event() const {
-    base::Seconds next = agenda_.next();
-    if (!transfers_.empty()) {
-      next = std::min(next, std::get<base::Seconds>(transfers_.top()));
-    }
-    if (!sent_.empty()) {
-      next = std::min(next, std::get<base::Seconds>(sent_.top()));
-    }
-    if (!taken_.empty()) {
-      next = std::min(next, std::get<base::Seconds>(taken_.top()));
-    }
-    return next;
+    return std::min({agenda_.next(), transfers_.next(), clients_.next(), taken_.next()});
   }
 
   Job job_of(std::size_t index) const {
@@ -187,23 +157,34 @@ class Loop {
   }
 
   void take_arrivals() {
-    while (!sent_.empty() && std::get<base::Seconds>(sent_.top()) <= now_) {
-      const auto [time, id] = sent_.top();
-      sent_.pop();
+    while (clients_.next() <= now_) {
+      const auto [time, id] = clients_.take();
       const auto index = static_cast<std::size_t>(id);
       Pool& pool = pools_.front();
       if (!stages_.all_passed(index)) {
         const Stages::Passed passed = stages_.pass(index, time);
-        sent_.emplace(passed.beside ? run_beside(pool, passed.time) : passed.time, id);
+        clients_.send(passed.beside ? run_beside(pool, passed.time) : passed.time, id);
         continue;
       }
       ServedRequest& request = request_of(id);
-      const std::size_t to = pool.routing(pool.replicas, job_of(index));
+      const std::size_t to = route(pool, 0, index);
       request.replica = static_cast<std::int32_t>(to);
-      ++pool.replicas[to].incoming;
+      catch_up(to);
       request.queued = pool.replicas[to].front_end.take(time, request.input_tokens);
-      taken_.emplace(request.queued, id);
+      taken_.add(request.queued, id);
     }
+  }
+
+  // The replica of a pool that a request goes to. `first`: number of the pool's first replica.
+  std::size_t route(Pool& pool, std::size_t first, std::size_t request) {
+    if (pool.routing.looks_at_caches()) {
+      for (std::size_t i = 0; i < pool.replicas.size(); ++i) {
+        catch_up(first + i);
+      }
+    }
+    const std::size_t to = pool.routing(pool.replicas, job_of(request));
+    ++pool.replicas[to].incoming;
+    return to;
   }
 
   // A pass of another model on the GPUs of the replica that is first free. It begins between two iterations, as soon as
@@ -219,9 +200,8 @@ class Loop {
 
   // Requests that a front end has taken in join the queue of its replica.
   void deliver() {
-    while (!taken_.empty() && std::get<base::Seconds>(taken_.top()) <= now_) {
-      const auto id = std::get<std::int32_t>(taken_.top());
-      taken_.pop();
+    while (taken_.next() <= now_) {
+      const std::int32_t id = taken_.take().id;
       ServedRequest& request = request_of(id);
       Replica& replica = pools_.front().replicas[static_cast<std::size_t>(request.replica)];
       --replica.incoming;
@@ -231,12 +211,17 @@ class Loop {
           !pools_.front().replicas.front().scheduler.can_ever_run(first) ||
           !pools_.back().replicas.front().scheduler.can_ever_run(job)) {
         request.rejected = true;
-        answered(id, now_);
+        clients_.answered(id, now_);
         continue;
       }
-      replica.scheduler.enqueue(first);
-      agenda_.touch(static_cast<std::size_t>(request.replica));
+      enqueue(static_cast<std::size_t>(request.replica), first);
     }
+  }
+
+  void enqueue(std::size_t number, const Job& job) {
+    catch_up(number, true);
+    replica(number).scheduler.enqueue(job);
+    agenda_.touch(number);
   }
 
   // The part of a job that a prefill replica does: the prompt and one token.
@@ -249,65 +234,24 @@ class Loop {
   // A prompt is complete. Its KV cache is sent to a decode replica.
   void send_cache(Replica& from, std::int32_t id) {
     ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
-    Pool& pool = pools_.back();
-    const std::size_t to = pool.routing(pool.replicas, job_of(static_cast<std::size_t>(id)));
-    request.decode_replica = static_cast<std::int32_t>(to);
-    ++pool.replicas[to].incoming;
+    request.decode_replica = static_cast<std::int32_t>(
+        route(pools_.back(), pools_.front().replicas.size(), static_cast<std::size_t>(id)));
     base::Seconds& free = from.link_free[from.scheduler.rank_of(id)];
     free = std::max(free, now_) +
            kv_transfer(scenario_, static_cast<double>(request.input_tokens)).time;
-    transfers_.emplace(free, id);
+    transfers_.add(free, id);
   }
 
   // Requests whose KV caches have arrived join the queue of a decode replica.
   void deliver_caches() {
-    while (!transfers_.empty() && std::get<base::Seconds>(transfers_.top()) <= now_) {
-      const auto index = static_cast<std::size_t>(std::get<std::int32_t>(transfers_.top()));
-      transfers_.pop();
+    while (transfers_.next() <= now_) {
+      const auto index = static_cast<std::size_t>(transfers_.take().id);
       ServedRequest& request = result_.requests[index];
       request.transferred = now_;
       Job job = job_of(index);
       job.generated = 1;
-      Replica& replica = pools_.back().replicas[static_cast<std::size_t>(request.decode_replica)];
-      --replica.incoming;
-      replica.scheduler.enqueue(job);
-      agenda_.touch(decode_number(request));
-    }
-  }
-
-  // Thinking time of a client before its next request.
-  base::Seconds thinking() const { return drawn(stream_.think, stream_.seed, next_, "think"); }
-
-  // Sends the next request that follows none: at `now` in a closed loop, at its own time in an open loop.
-  void send_next(base::Seconds now) {
-    while (next_ < follows_.size() && follows_[next_] != 0) {
-      ++next_;
-    }
-    if (next_ < result_.requests.size()) {
-      ServedRequest& request = result_.requests[next_];
-      request.arrival = closed_ ? now : request.arrival;
-      sent_.emplace(request.arrival, static_cast<std::int32_t>(next_++));
-    }
-  }
-
-  // An answer is complete. The requests that follow are sent; if there are none, the client's next one.
-  void answered(std::int32_t id, base::Seconds now) {
-    const auto before = [](const workloads::FollowUp& f, std::int32_t i) { return f.after < i; };
-    auto each = std::lower_bound(stream_.follow_ups.begin(), stream_.follow_ups.end(), id, before);
-    if (each == stream_.follow_ups.end() || each->after != id) {
-      if (closed_) {
-        send_next(now + thinking());
-      }
-      return;
-    }
-    for (; each != stream_.follow_ups.end() && each->after == id; ++each) {
-      ServedRequest& request = request_of(each->request);
-      request.arrival = std::max(request.arrival, now + each->delay);
-      std::int32_t& follows = follows_[static_cast<std::size_t>(each->request)];
-      if (--follows == 0) {
-        follows = kSent;
-        sent_.emplace(request.arrival, each->request);
-      }
+      --pools_.back().replicas[static_cast<std::size_t>(request.decode_replica)].incoming;
+      enqueue(decode_number(request), job);
     }
   }
 
@@ -316,13 +260,17 @@ class Loop {
 
   void start_micro_batches(std::size_t number) {
     Replica& each = replica(number);
-    start_micro_batches(pool_of(number), each, number);
-    if (const base::Seconds load = each.scheduler.next_load(); load > now_ && load < kNever) {
-      agenda_.at(load, number);
+    const bool blocked = start_micro_batches(pool_of(number), each);
+    base::Seconds next = *std::min_element(each.ends.begin(), each.ends.end());
+    next = blocked ? std::min(next, each.stage_free) : next;
+    if (const base::Seconds load = each.scheduler.next_load(); load > now_) {
+      next = std::min(next, load);
     }
+    agenda_.at(next, number);
   }
 
-  void start_micro_batches(const Pool& pool, Replica& replica, std::size_t number) {
+  // Whether the first stage has yet to be free for one of them.
+  bool start_micro_batches(const Pool& pool, Replica& replica) {
     const std::size_t micro_batches = replica.ends.size();
     const std::size_t first = replica.last_micro_batch + 1;
     for (std::size_t tried = 0; tried < micro_batches; ++tried) {
@@ -331,8 +279,7 @@ class Loop {
         continue;
       }
       if (replica.stage_free > now_) {
-        agenda_.at(replica.stage_free, number);
-        return;
+        return true;
       }
       const std::span<const Iteration> iterations = replica.scheduler.schedule(micro_batch, now_);
       for (const std::int32_t id : replica.scheduler.preempted()) {
@@ -345,7 +292,7 @@ class Loop {
       for (const Scheduler::Start& start : replica.scheduler.started()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(start.id)];
         if (answers(pool)) {
-          request.first_token = send(replica, 1);
+          request.first_token = send(replica, now_, 1);
           const auto from = static_cast<std::size_t>(request.replica);
           this->replica(from).scheduler.release(start.id);
           agenda_.touch(from);
@@ -356,13 +303,13 @@ class Loop {
         }
       }
       start(pool, replica, micro_batch, iterations);
-      agenda_.at(replica.ends[micro_batch], number);
     }
+    return false;
   }
 
-  // When clients have the tokens of an iteration that ends now.
-  base::Seconds send(Replica& replica, std::int64_t tokens) {
-    const base::Seconds sent = replica.front_end.send(now_, tokens);
+  // When clients have the tokens of an iteration that ends at `end`.
+  base::Seconds send(Replica& replica, base::Seconds end, std::int64_t tokens) {
+    const base::Seconds sent = replica.front_end.send(end, tokens);
     last_sent_ = std::max(last_sent_, sent);
     return sent;
   }
@@ -382,17 +329,72 @@ class Loop {
     result_.peak_running =
         std::max(result_.peak_running, static_cast<std::int64_t>(replica.scheduler.running()));
     result_.peak_cache = std::max(result_.peak_cache, replica.cache_share());
+    if (const std::int64_t repeats = replica.scheduler.repeats(); repeats > 0 && stages_.empty()) {
+      replica.ahead.plan(*pool.times, iterations, {replica.ends[micro_batch], replica.stage_free},
+                         repeats);
+      replica.ends[micro_batch] = replica.ahead.last_end();
+    }
   }
 
-  void complete_micro_batches(const Pool& pool, Replica& replica) {
+  // The next `count` iterations of those planned ahead start.
+  void repeat(std::size_t number, std::size_t count) {
+    if (count == 0) {
+      return;
+    }
+    Replica& replica = this->replica(number);
+    Ahead& ahead = replica.ahead;
+    const auto tokens = static_cast<std::int64_t>(replica.scheduler.running());
+    SimulatedSecond* second = nullptr;
+    base::Seconds second_ends;
+    for (std::size_t i = 0; i < count; ++i) {
+      const base::Seconds end = ahead[i].end;
+      send(replica, end, tokens);
+      if (end >= second_ends) {
+        second = &timeline_.at(end);
+        second_ends = (std::floor(end / base::second) + 1.0) * base::second;
+      }
+      second->output_tokens += tokens;
+    }
+    timeline_.add_busy(ahead.start(1), std::min(ahead[count].free, kLongest));
+    const base::Seconds start = ahead.start(count);
+    replica.scheduler.repeat(static_cast<std::int64_t>(count));
+    replica.stage_free = ahead[count].free;
+    ahead.pass(count);
+    timeline_.grow(number, start, replica.scheduler.cache_used());
+    result_.iterations += static_cast<std::int64_t>(count);
+    result_.peak_cache = std::max(result_.peak_cache, replica.cache_share());
+  }
+
+  // Iterations planned ahead that have started until now have done so. `ends`: no more of them will.
+  void catch_up(std::size_t number, bool ends = false) {
+    Replica& replica = this->replica(number);
+    Ahead& ahead = replica.ahead;
+    if (ahead.empty()) {
+      return;
+    }
+    repeat(number, ahead.started_before(now_));
+    if (ends || ahead[0].end <= now_) {
+      replica.ends.front() = ahead[0].end;
+      ahead.clear();
+      complete_micro_batches(number);
+      agenda_.touch(number);
+    }
+  }
+
+  void complete_micro_batches(std::size_t number) {
+    const Pool& pool = pool_of(number);
+    Replica& replica = this->replica(number);
     for (std::size_t micro_batch = 0; micro_batch < replica.ends.size(); ++micro_batch) {
       if (replica.ends[micro_batch] > now_) {
         continue;
       }
+      repeat(number, replica.ahead.left());
+      replica.ahead.clear();
       replica.ends[micro_batch] = kNever;
       replica.scheduler.complete(micro_batch);
       // A prefill pool sends no tokens to clients. The decode pool sends the first token later.
-      const base::Seconds sent = prompts(pool) ? now_ : send(replica, replica.scheduler.tokens());
+      const base::Seconds sent =
+          prompts(pool) ? now_ : send(replica, now_, replica.scheduler.tokens());
       for (const std::int32_t id : replica.scheduler.first_tokens()) {
         ServedRequest& request = result_.requests[static_cast<std::size_t>(id)];
         request.first_token = sent;
@@ -405,7 +407,7 @@ class Loop {
           continue;
         }
         request.last_token = sent;
-        answered(id, sent);
+        clients_.answered(id, sent);
       }
       SimulatedSecond& second = timeline_.at(now_);
       second.prompt_tokens += replica.tokens[micro_batch];
@@ -413,28 +415,21 @@ class Loop {
     }
   }
 
-  static constexpr std::int32_t kSent = -1;
   static constexpr std::int64_t kUnitTokens = 64;  // of prefixes, if the stream names no blocks
 
   ScenarioView scenario_;
   const workloads::Requests& stream_;
   Stages stages_;
   base::Seconds last_sent_;  // when clients have the tokens of all iterations so far
-  bool closed_;
   bool disaggregated_;
   std::vector<Pool> pools_;
   std::size_t replicas_;  // of all pools
   Agenda agenda_;
   Timeline timeline_;
-  // (time at which a KV cache or a request arrives, or a front end is done with it, its request); the earliest on top.
-  using Coming = std::tuple<base::Seconds, std::int32_t>;
-  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> transfers_;
+  Clients clients_;
+  Coming taken_;      // by a front end, until it is done with them
+  Coming transfers_;  // KV caches until they arrive
   base::Seconds now_;
-  std::size_t next_ = 0;  // the next request that may follow none
-  // Number of answers for which each request waits; kSent after the last. Empty if no request follows another.
-  std::vector<std::int32_t> follows_;
-  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> sent_;
-  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> taken_;  // by a front end
   Simulation& result_;
 };
 

@@ -80,11 +80,11 @@ SimulatedTimes times_of(std::vector<base::Seconds> values) {
   SimulatedTimes times;
   times.mean = mean_of(values.data(), values.data() + values.size());
   times.interval = interval_of(values);
-  std::sort(values.begin(), values.end());
-  times.p50 = base::sorted_quantile(values, 0.50);
-  times.p90 = base::sorted_quantile(values, 0.90);
-  times.p95 = base::sorted_quantile(values, 0.95);
-  times.p99 = base::sorted_quantile(values, 0.99);
+  base::RisingQuantiles<base::Seconds> quantiles(values);
+  times.p50 = quantiles(0.50);
+  times.p90 = quantiles(0.90);
+  times.p95 = quantiles(0.95);
+  times.p99 = quantiles(0.99);
   return times;
 }
 

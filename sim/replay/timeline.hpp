@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of all replicas together, second by second. Sums are of whole
-// numbers, so they do not drift, and a change costs the same whatever the number of replicas.
+// The state of all replicas together, second by second. Sums are of whole numbers, so they do not drift, and a change
+// costs the same whatever the number of replicas.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -45,26 +44,36 @@ class Timeline {
     return seconds_[index];
   }
 
-  // Brings the sums up to date with a replica of pool 0 or 1.
-  void count(std::size_t replica, std::size_t pool, const ReplicaState& is) {
-    ReplicaState& was = counted_[replica];
+  // A replica is as `is` from `now` on.
+  void count(std::size_t replica, base::Seconds now, const ReplicaState& is) {
+    grow(replica, now, counted_[replica].is.cache_used);
+    ReplicaState& was = counted_[replica].is;
     running_ += is.running - was.running;
     waiting_ += is.waiting - was.waiting;
-    cache_used_[pool] += is.cache_used - was.cache_used;
-    cache_capacity_[pool] = is.cache_capacity;
     was = is;
   }
+  // Its KV cache has grown evenly until `now`.
+  void grow(std::size_t replica, base::Seconds now, std::int64_t cache_used) {
+    Counted& counted = counted_[replica];
+    const double whole =
+        static_cast<double>(counted.is.cache_capacity) * static_cast<double>(counted_.size());
+    const double from = static_cast<double>(counted.is.cache_used) / whole;
+    const double by = static_cast<double>(cache_used) / whole - from;
+    const double length = (now - counted.since) / base::second;
+    double passed = 0.0;  // s
+    each_second(counted.since, now, [&](SimulatedSecond& second, double share) {
+      second.cache += share * (from + by * (passed + 0.5 * share) / length);
+      passed += share;
+    });
+    counted.is.cache_used = cache_used;
+    counted.since = now;
+  }
 
-  // The replicas stay as they are from `from` until `to`.
+  // Running and waiting requests stay as many from `from` until `to`.
   void pass(base::Seconds from, base::Seconds to) {
-    double cache = 0.0;  // replicas' worth
-    for (const std::size_t pool : {std::size_t{0}, std::size_t{1}}) {
-      cache += static_cast<double>(cache_used_[pool]) / static_cast<double>(cache_capacity_[pool]);
-    }
     each_second(from, to, [&](SimulatedSecond& second, double share) {
       second.running += share * static_cast<double>(running_);
       second.waiting += share * static_cast<double>(waiting_);
-      second.cache += share * cache / static_cast<double>(counted_.size());
     });
   }
 
@@ -76,6 +85,11 @@ class Timeline {
   }
 
  private:
+  struct Counted {
+    ReplicaState is;
+    base::Seconds since;  // its KV cache has been counted until then
+  };
+
   static std::size_t whole_seconds(base::Seconds time) {
     return static_cast<std::size_t>(time / base::second);
   }
@@ -92,11 +106,9 @@ class Timeline {
   }
 
   std::vector<SimulatedSecond>& seconds_;
-  std::vector<ReplicaState> counted_;  // what the sums have of each replica
+  std::vector<Counted> counted_;  // what the sums have of each replica
   std::size_t running_ = 0;
   std::size_t waiting_ = 0;
-  std::array<std::int64_t, 2> cache_used_{};          // B, of each pool
-  std::array<std::int64_t, 2> cache_capacity_{1, 1};  // B, of a replica of each pool
 };
 
 }  // namespace roofcast::sim

@@ -34,6 +34,22 @@ TEST_CASE("Every quantile of one value is that value, and of none there is none"
   }
 }
 
+TEST_CASE("Rising quantiles of values in any order are those of the sorted values", "[unit]") {
+  base::Random random(2, "rising");
+  for (const std::size_t count : {1, 2, 3, 10, 1000}) {
+    std::vector<double> values(count);
+    for (double& value : values) {
+      value = random.uniform();
+    }
+    std::vector<double> sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    base::RisingQuantiles<double> rising(values);
+    for (const double q : {0.0, 0.5, 0.5, 0.9, 0.95, 0.99, 1.0}) {
+      CHECK(rising(q) == base::sorted_quantile(sorted, q));
+    }
+  }
+}
+
 TEST_CASE("The expected largest of normal deviates is that of draws", "[unit]") {
   base::Random random(1, "largest");
   for (const int n : {8, 64, 1024}) {

@@ -17,13 +17,14 @@ std::vector<std::size_t> all(std::span<const std::size_t> replicas) {
 
 }  // namespace
 
-TEST_CASE("Events are due once their time has come, each replica once, in order", "[unit]") {
+TEST_CASE("Replicas are due once the last time that they were given has come, in order", "[unit]") {
   Agenda agenda(4);
   CHECK(agenda.next() == Seconds::infinity());
   agenda.at(2.0 * second, 3);
   agenda.at(1.0 * second, 2);
   agenda.at(1.0 * second, 0);
-  agenda.at(1.0 * second, 2);
+  agenda.at(0.5 * second, 1);
+  agenda.at(3.0 * second, 1);
   CHECK(agenda.next() == 1.0 * second);
   CHECK(all(agenda.due(1.5 * second)) == std::vector<std::size_t>{0, 2});
   CHECK(agenda.next() == 2.0 * second);
