@@ -16,8 +16,7 @@
 namespace roofcast::cli {
 namespace {
 
-constexpr std::size_t kBlock =
-    256;  // rows that a thread has in its cache, formatted, until it writes them
+constexpr std::size_t kBlock = 256;  // rows that a thread formats and then writes
 
 void write_rows(const ShownColumns& columns, std::size_t from, std::size_t to,
                 base::CsvWriter& csv) {
