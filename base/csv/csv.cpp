@@ -321,6 +321,8 @@ class CsvWriter::Sink {
       }
     } else if (!stream().write(text.data(), static_cast<std::streamsize>(text.size()))) {
       fail("write");
+    } else if (output_) {
+      output_->hash(text);
     }
   }
 

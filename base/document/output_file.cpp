@@ -9,10 +9,12 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <map>
 #include <mutex>
 #include <vector>
 
 #include "base/document/problems.hpp"
+#include "base/fnv.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -24,6 +26,7 @@ struct KeptFiles {
   bool protects = false;
   std::vector<fs::path> read;
   std::vector<fs::path> written;
+  std::map<fs::path, std::uint64_t> hashes;  // of those that their writers hashed
 };
 KeptFiles& kept_files() {
   static KeptFiles files;
@@ -82,6 +85,12 @@ std::vector<fs::path> files_written() {
   return kept_files().written;
 }
 
+std::optional<std::uint64_t> written_hash(const fs::path& file) {
+  const std::scoped_lock lock(kept_files().mutex);
+  const auto known = kept_files().hashes.find(file);
+  return known == kept_files().hashes.end() ? std::nullopt : std::optional(known->second);
+}
+
 void check_output(const fs::path& target) {
   const std::scoped_lock lock(kept_files().mutex);
   const auto is_target = [&](const fs::path& f) {
@@ -122,6 +131,8 @@ OutputFile::~OutputFile() {
   }
 }
 
+void OutputFile::hash(std::string_view text) { hash_ = fnv(hash_.value_or(kFnvStart), text); }
+
 std::error_code OutputFile::commit() {
   if (committed_) {
     return {};
@@ -145,6 +156,11 @@ std::error_code OutputFile::commit() {
   if (committed_) {
     exchange(part_.c_str(), nullptr);
     keep(kept_files().written, target_);
+    const std::scoped_lock lock(kept_files().mutex);
+    kept_files().hashes.erase(target_);
+    if (hash_) {
+      kept_files().hashes.emplace(target_, *hash_);
+    }
   }
   return error;
 }

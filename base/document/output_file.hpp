@@ -12,8 +12,11 @@
 // written directly.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -28,12 +31,15 @@ class OutputFile {
   ~OutputFile();
 
   const std::filesystem::path& path() const { return part_; }
+  // Whoever writes the file in order may say what, and nobody has to read it for its hash.
+  void hash(std::string_view text);
   std::error_code commit();
 
  private:
   std::filesystem::path target_;  // links are followed
   std::filesystem::path part_;
   bool committed_ = false;
+  std::optional<std::uint64_t> hash_;
 };
 
 // The parts of all targets that are not committed. A signal handler may call it; the program ends thereafter.
@@ -51,5 +57,7 @@ void note_read(const std::filesystem::path& file);
 // after protect_inputs().
 std::vector<std::filesystem::path> files_read();
 std::vector<std::filesystem::path> files_written();
+// FNV-1a of a file that was written, where its writer hashed it.
+std::optional<std::uint64_t> written_hash(const std::filesystem::path& file);
 
 }  // namespace roofcast::base

@@ -35,6 +35,9 @@ bool is_result(const fs::path& file) {
 }
 
 Json file_json(const fs::path& file) {
+  if (const auto hash = base::written_hash(file)) {
+    return {{"path", file.string()}, {"bytes", fs::file_size(file)}, {"fnv1a", hexadecimal(*hash)}};
+  }
   std::ifstream in(file, std::ios::binary);
   std::uint64_t hash = base::kFnvStart;
   std::size_t bytes = 0;

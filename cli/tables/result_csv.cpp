@@ -2,7 +2,10 @@
 #include "cli/tables/result_csv.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <condition_variable>
+#include <mutex>
 #include <numeric>
 #include <sstream>
 #include <vector>
@@ -13,7 +16,7 @@
 namespace roofcast::cli {
 namespace {
 
-constexpr std::size_t kBlock = 4096;  // rows that a thread writes at once
+constexpr std::size_t kBlock = 256;  // rows that a thread formats and then writes
 
 void write_rows(const ShownColumns& columns, std::size_t from, std::size_t to,
                 base::CsvWriter& csv) {
@@ -66,19 +69,38 @@ void write_results(const sim::ResultTable& table, unsigned threads, base::CsvWri
 
 void write_results(const sim::ResultTable& table, const ShownColumns& columns, unsigned threads,
                    base::CsvWriter& csv) {
-  const unsigned count = base::thread_count(threads);
-  for (std::size_t start = 0; start < table.rows(); start += count * kBlock) {
-    std::vector<std::ostringstream> blocks(count);
-    base::on_threads(count, [&](unsigned block) {
-      base::CsvWriter apart = csv.apart(blocks[block]);
-      const std::size_t from = std::min(table.rows(), start + block * kBlock);
-      write_rows(columns, from, std::min(table.rows(), from + kBlock), apart);
+  // A thread writes, and hashes, a block while others format the next ones.
+  std::atomic<std::size_t> next{0};  // block that no thread has taken
+  std::mutex turns;
+  std::condition_variable turn;
+  std::size_t due = 0;  // block to be written
+  bool failed = false;
+  const auto work = [&] {
+    for (std::size_t block = next++; block * kBlock < table.rows(); block = next++) {
+      std::ostringstream rows;
+      base::CsvWriter apart = csv.apart(rows);
+      write_rows(columns, block * kBlock, std::min(table.rows(), (block + 1) * kBlock), apart);
       apart.close();
-    });
-    for (const std::ostringstream& block : blocks) {
-      csv.add_rows(block.str());
+      std::unique_lock<std::mutex> lock(turns);
+      turn.wait(lock, [&] { return due == block || failed; });
+      if (failed) {
+        return;
+      }
+      csv.add_rows(rows.str());
+      ++due;
+      turn.notify_all();
     }
-  }
+  };
+  base::on_threads(base::thread_count(threads), [&](unsigned) {
+    try {
+      work();
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(turns);
+      failed = true;  // nobody waits for its block
+      turn.notify_all();
+      throw;
+    }
+  });
   csv.close();
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/csv/csv.hpp"
 #include "base/document/text_file.hpp"
+#include "base/fnv.hpp"
 #include "tests/catch.hpp"
 #include "tests/scratch_file.hpp"
 
@@ -64,6 +65,22 @@ TEST_CASE("A link keeps its place, and the file that it names is replaced", "[un
   write_text(link, "new");
   CHECK(fs::is_symlink(link));
   CHECK(text_of(file) == "new");
+}
+
+TEST_CASE("The hash of a table is known without reading it, until something else is written there",
+          "[unit]") {
+  const Scratch old("old");
+  const fs::path file = old.file();
+  CsvWriter csv(file, {"x"});
+  for (int row = 0; row < 100'000; ++row) {
+    csv.append(row);
+    csv.end_row();
+  }
+  CHECK(!written_hash(file));
+  csv.close();
+  CHECK(written_hash(file) == fnv(kFnvStart, text_of(file)));
+  write_text(file, "new");
+  CHECK(!written_hash(file));
 }
 
 TEST_CASE("A table whose writer is given up by an exception leaves the old file", "[unit]") {

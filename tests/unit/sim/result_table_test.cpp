@@ -77,6 +77,29 @@ TEST_CASE("A table that is written and read is written the same, on any number o
   CHECK(csv_of(read, columns, 2) == text);
 }
 
+TEST_CASE("Rows stand in their order, whichever thread writes them", "[unit]") {
+  sim::ResultTable table("numbers", {"point"});
+  table.resize(5000);
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    table.columns()[0].set(row, static_cast<double>(row));
+  }
+  const std::string text = csv_of(table, {"point"}, 1);
+  CHECK(text.ends_with("\n4998\n4999\n"));
+  CHECK(csv_of(table, {"point"}, 7) == text);
+}
+
+TEST_CASE("What cannot be written is an error on any number of threads", "[unit]") {
+  sim::ResultTable table("numbers", {"point"});
+  table.resize(5000);
+  for (const unsigned threads : {1U, 7U}) {
+    std::ostringstream text;
+    base::CsvWriter csv(text, {"point"});
+    text.setstate(std::ios::badbit);
+    CHECK_THROWS_AS(cli::write_results(table, threads, csv), base::CsvError);
+    text.clear();
+  }
+}
+
 TEST_CASE("A cell that is no number is none in a column of numbers, and a number in one of texts",
           "[unit]") {
   const sim::ResultTable table = cli::read_results(
