@@ -48,7 +48,8 @@ struct IterationPools {
 };
 
 struct IterationRequest {
-  Seconds arrival;          // of an open loop; in a closed one, how long its client waits before it sends it
+  Seconds
+      arrival;  // of an open loop; in a closed one, how long its client waits before it sends it
   std::int64_t input = 1;   // tokens
   std::int64_t cached = 0;  // of these, computed before
   std::int64_t output = 1;

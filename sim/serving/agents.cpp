@@ -304,7 +304,11 @@ class Fleet {
     }
     traffic_.arrivals.reset();
     traffic_.concurrency = std::llround(clients);
-    return sampled_sessions(view_, slots_, pauses, workspace_);
+    SteadyState r = sampled_sessions(view_, slots_, pauses, workspace_);
+    const double used = std::min(1.0, clients / replicas_);  // of the replicas, by so few sessions
+    r.decode_batch *= used;
+    r.running *= used;
+    return r;
   }
 
   // The parts of a stay of mean `time` in the engine `at` this load. Stages are added.

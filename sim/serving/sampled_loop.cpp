@@ -98,7 +98,8 @@ class SampledRequests {
     for (const Seconds time : pauses) {
       times.push_back(time.si());
     }
-    const double mean = std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
+    const double mean =
+        std::accumulate(times.begin(), times.end(), 0.0) / static_cast<double>(times.size());
     workloads::shuffle(times, random_);
     double sum = 0.0;
     for (std::size_t i = 0; i < all.size(); ++i) {
