@@ -386,12 +386,14 @@ bool is_followed(const ScenarioView& s) {
   const bool few = s.pools == nullptr ||
                    static_cast<double>(std::max(s.pools->prefill.replicas,
                                                 s.pools->decode.replicas)) <= 2.0 * kMostServers;
-  const bool waits_for_ranks =
-      s.serving->policy.rank_wait_iterations > 0 && s.mapping->data_parallel > 1;
+  const std::int64_t ranks = s.pools == nullptr ? s.mapping->data_parallel
+                                                : std::max(s.pools->prefill.mapping.data_parallel,
+                                                           s.pools->decode.mapping.data_parallel);
   const workloads::SchedulerPolicy& policy = s.serving->policy;
-  return few && !waits_for_ranks && !s.formulas_only && s.serving->speculation.verified() == 0 &&
+  return few && !s.formulas_only && s.serving->speculation.verified() == 0 &&
          s.traffic->images == 0 && policy.queue == workloads::Queue::arrival &&
-         policy.batch_wait_iterations == 0 && policy.receive_iterations <= 1;
+         policy.batch_wait_iterations == 0 && policy.receive_iterations <= 1 &&
+         (policy.rank_wait_iterations == 0 || ranks == 1);
 }
 
 bool stay_in_step(const ScenarioView& s) {
