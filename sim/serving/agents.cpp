@@ -12,6 +12,7 @@
 #include "base/queueing/closed_network.hpp"
 #include "base/queueing/open_queue.hpp"
 #include "base/statistics/quantile.hpp"
+#include "base/statistics/random.hpp"
 #include "sim/iteration/front_models.hpp"
 #include "sim/iteration/memory.hpp"
 #include "sim/serving/closed_loop.hpp"
@@ -40,6 +41,7 @@ constexpr double kSwings = 0.7;    // what a change of sign leaves of a differen
 constexpr double kSettled = 0.25;  // of the tolerance: a smaller move of the hits is the last
 constexpr double kFinest = 1.2;    // X(n) is interpolated between n that differ by this ratio
 constexpr int kUserBisections = 50;
+constexpr std::uint64_t kThinkSeed = 1;
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 
 // The engine, the agents and their KV cache.
@@ -284,13 +286,14 @@ class Fleet {
 
   // The sessions that are alive, as a whole number of clients with pauses that leave the throughput as it is.
   SteadyState followed_sessions() {
+    base::Random random(kThinkSeed, "think");
     std::vector<Seconds> pauses;
     Seconds sum;
     for (const AgentTask& task : sample_.tasks) {
       for (const auto& session : task.sessions) {
         for (const AgentTurn& turn : session) {
           const bool ends = &session == &task.sessions.front() && &turn == &session.back();
-          pauses.push_back(turn.tools + (ends ? sample_.agents.think.time : Seconds{}));
+          pauses.push_back(turn.tools + (ends ? sample_.agents.think.draw(random) : Seconds{}));
           sum += pauses.back();
         }
       }

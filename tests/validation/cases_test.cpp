@@ -33,11 +33,6 @@ struct Looser {
   double limit;
 };
 constexpr Looser kLooser[] = {
-    // Many short answers of clients that begin together: -16 and -21 %.
-    {"drawn_lengths", "ttft_mean_s", 0.20},
-    {"drawn_lengths", "ttft_p95_s", 0.25},
-    // A wait for slots is taken as spread; clients that wait in line have nearly the same: +47 %.
-    {"eight_replicas_drawn", "ttft_p95_s", 0.55},
     // Clients that begin together and are not spread yet after the 36 requests of each that are replayed: -21 and -58 %.
     {"two_pools", "ttft_mean_s", 0.25},
     {"two_pools", "ttft_p95_s", 0.65},
