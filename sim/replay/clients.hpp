@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "sim/replay/front_stages.hpp"
-#include "sim/replay/simulate.hpp"
+#include "sim/replay/served_request.hpp"
+#include "workloads/traffic/requests.hpp"
 
 namespace roofcast::sim {
 

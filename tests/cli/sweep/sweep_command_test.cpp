@@ -294,14 +294,16 @@ TEST_CASE("A confirmed row whose replay is far from its estimate says so", "[cli
   if (!roofcast.exists()) {
     return;
   }
-  // Clusters of arrivals on attention-DP ranks, whose requests an estimate does not follow.
-  roofcast.write("clusters.yaml",
-                 "base:\n  system: hgx_h200\n  model: llama-3.1-70b\n  precision: fp8\n"
-                 "  deployment: {tensor_parallel: 4, data_parallel: 2}\n"
-                 "  serving: {stack: vllm}\n"
-                 "  traffic: {input_tokens: 1000, output_tokens: 20, requests: 8000, "
-                 "arrivals: {process: gamma, cv: 4, rate: 14 /s}}\n"
-                 "axes: {traffic.arrivals.cv: [4]}\nwhere: [fits]\n");
+  // Clusters of arrivals on attention-DP ranks, with drafts: an estimate does not follow their requests.
+  roofcast.write(
+      "clusters.yaml",
+      "base:\n  system: hgx_h200\n  model: llama-3.1-70b\n  precision: fp8\n"
+      "  deployment: {tensor_parallel: 4, data_parallel: 2}\n"
+      "  serving: {stack: vllm, speculative: {method: ngram, draft_tokens: 2, acceptance: "
+      "0.5}}\n"
+      "  traffic: {input_tokens: 1000, output_tokens: 20, requests: 8000, "
+      "arrivals: {process: gamma, cv: 4, rate: 14 /s}}\n"
+      "axes: {traffic.arrivals.cv: [4]}\nwhere: [fits]\n");
   const Outcome outcome = roofcast.run({"sweep", "clusters.yaml", "--csv", "o.csv"});
   REQUIRE(outcome.code == 0);
   CHECK(contains(outcome.out, "far from an estimate: see replay_note"));
