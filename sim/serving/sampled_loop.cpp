@@ -358,7 +358,8 @@ class SampledLoop : Server {
 
   void summarise(const Sample& followed, Solution& found, SteadyState& r) {
     found.present = found.rate * followed.decoding;
-    found.running = std::min(found.rate * followed.holding, clients_ > 0.0 ? running_ : slots_);
+    found.running = std::max(found.present, std::min(found.rate * followed.holding,
+                                                     clients_ > 0.0 ? running_ : slots_));
     found.front = followed.front;
     found.slot = followed.slot;
     found.mean.waits = followed.waits;

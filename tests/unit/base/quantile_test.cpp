@@ -36,7 +36,7 @@ TEST_CASE("Every quantile of one value is that value, and of none there is none"
 
 TEST_CASE("Rising quantiles of values in any order are those of the sorted values", "[unit]") {
   base::Random random(2, "rising");
-  for (const std::size_t count : {1, 2, 3, 10, 1000}) {
+  for (const std::size_t count : {1U, 2U, 3U, 10U, 1000U}) {
     std::vector<double> values(count);
     for (double& value : values) {
       value = random.uniform();
