@@ -276,6 +276,7 @@ class SampledLoop : Server {
  public:
   SampledLoop(const ScenarioView& s, double slots, Workspace& workspace)
       : Server(s, slots, workspace),
+        places_(ranks_ * std::min(slots, static_cast<double>(s.serving->limits.max_sequences))),
         share_(
             std::min(1.0, std::max(kLeastServers, std::floor(kMostServers / ranks_)) / replicas_)),
         servers_(s, share_ * replicas_, workspace) {}
@@ -358,8 +359,10 @@ class SampledLoop : Server {
 
   void summarise(const Sample& followed, Solution& found, SteadyState& r) {
     found.present = found.rate * followed.decoding;
-    found.running = std::max(found.present, std::min(found.rate * followed.holding,
-                                                     clients_ > 0.0 ? running_ : slots_));
+    const double most = clients_ > 0.0 ? std::min(clients_, places_) : places_;
+    found.running = std::min(found.rate * followed.holding, most);
+    // Those that lost their places wait between two tokens.
+    found.present = std::min(found.present, found.running);
     found.front = followed.front;
     found.slot = followed.slot;
     found.mean.waits = followed.waits;
@@ -377,7 +380,8 @@ class SampledLoop : Server {
     r.attainment = followed.attainment;
   }
 
-  double share_;  // of the replicas, that are followed
+  double places_;  // of a replica, in all iterations
+  double share_;   // of the replicas, that are followed
   FollowedServers servers_;
 };
 
