@@ -37,8 +37,7 @@ TEST_CASE("Requests in the house are the rate times their stay", "[laws][long]")
     const auto input = static_cast<double>(t.input_tokens);
     const auto output = static_cast<double>(t.output_tokens);
     const double most = e.max_running * (1.0 + 0.51 * output / input);  // that begin
-    const bool fills = groups == 1.0 &&
-                       c.scenario.serving->policy.reserves != workloads::Reservation::request &&
+    const bool fills = c.scenario.serving->policy.reserves != workloads::Reservation::request &&
                        std::min(clients / groups, most) * (input + output) >
                            e.max_running * (input + 0.5 * output);
     const double apart = decodes - s.decode_batch;
