@@ -186,49 +186,54 @@ class Path {
     }
   }
 
-  // The first request that waits gets a place on the rank with the fewest sequences that has room. `blocked`: no rank has
-  // a place or cache.
-  bool admit(MicroBatch& b, Seconds now, bool& blocked) {
-    Host& h = *b.host;
+  enum class Admission { admitted, no_budget, no_room };
+
+  // Of the first request that waits, on a rank: budget, a place and cache.
+  Admission may_admit(const Station& s) {
+    const Host& h = *s.batch->host;
+    const Job& j = job(h.waiting.front());
+    const double tokens = std::min(j.missing, s.left);
+    const bool whole = !h.q->cuts && j.missing <= static_cast<double>(h.q->budget);
+    if (s.left <= 0.0 || s.partial >= 0 || (whole && tokens < j.missing)) {
+      return Admission::no_budget;
+    }
+    const double promised = s.promise(j, j.cached + j.missing, j.cached + tokens);
+    return s.room->has(promised + h.q->each, *h.q) ? Admission::admitted : Admission::no_room;
+  }
+  void admit(Station& s, Seconds now) {
+    Host& h = *s.batch->host;
     const Id id = h.waiting.front();
     Job& j = job(id);
-    order_.clear();
+    h.waiting.pop_front();
+    if (!j.started) {
+      j.started = true;
+      outcome(id).scheduled = now;
+      outcome(id).place = now - base::min(now, base::max(j.queued, h.blocked));
+    }
+    const double tokens = std::min(j.missing, s.left);
+    s.admit(id, s.promise(j, j.cached + j.missing, j.cached + tokens));
+    if (tokens > 0.0) {
+      s.compute(id, tokens);
+    } else {
+      s.left -= 1.0;
+      take_over(s, id, now);
+    }
+  }
+  // On the rank with the fewest sequences of those that may. `no_room`: none has a place and cache.
+  Admission admit(MicroBatch& b, Seconds now) {
+    Station* best = nullptr;
+    auto all = Admission::no_room;
     for (Station& s : b.ranks) {
-      order_.push_back(&s);
+      if (best == nullptr || s.room->places < best->room->places) {
+        const Admission each = may_admit(s);
+        best = each == Admission::admitted ? &s : best;
+        all = std::min(all, each);
+      }
     }
-    if (order_.size() > 1) {
-      std::ranges::stable_sort(order_, {}, [](const Station* s) { return s->room->places; });
+    if (best != nullptr) {
+      admit(*best, now);
     }
-    blocked = true;
-    for (Station* each : order_) {
-      Station& s = *each;
-      const double tokens = std::min(j.missing, s.left);
-      const bool whole = !h.q->cuts && j.missing <= static_cast<double>(h.q->budget);
-      if (s.left <= 0.0 || s.partial >= 0 || (whole && tokens < j.missing)) {
-        blocked = false;
-        continue;
-      }
-      const double promised = s.promise(j, j.cached + j.missing, j.cached + tokens);
-      if (!s.room->has(promised + h.q->each, *h.q)) {
-        continue;
-      }
-      h.waiting.pop_front();
-      if (!j.started) {
-        j.started = true;
-        outcome(id).scheduled = now;
-        outcome(id).place = now - base::min(now, base::max(j.queued, h.blocked));
-      }
-      s.admit(id, promised);
-      if (tokens > 0.0) {
-        s.compute(id, tokens);
-      } else {
-        s.left -= 1.0;
-        take_over(s, id, now);
-      }
-      blocked = false;
-      return true;
-    }
-    return false;
+    return all;
   }
 
   // Admits what waits, as far as there is room. Each micro-batch has an equal share of what runs or waits.
@@ -236,13 +241,12 @@ class Path {
     Host& h = *b.host;
     const std::int64_t present = h.places() + static_cast<std::int64_t>(h.waiting.size());
     const std::int64_t share = base::ceil_div(present, h.q->stages);
-    bool blocked = false;
-    for (std::int64_t places = b.places(); !h.waiting.empty() && places < share; ++places) {
-      if (!admit(b, now, blocked)) {
-        break;
-      }
+    auto last = Admission::admitted;
+    for (std::int64_t places = b.places();
+         !h.waiting.empty() && places < share && last == Admission::admitted; ++places) {
+      last = admit(b, now);
     }
-    h.blocked = blocked ? base::min(h.blocked, now) : kNever;
+    h.blocked = last == Admission::no_room ? base::min(h.blocked, now) : kNever;
   }
 
   // The next iterations of a server: of its micro-batches that do not run, as soon as the first stage is free.
@@ -296,6 +300,7 @@ class Path {
       }
     }
   }
+
   // The next iterations of a micro-batch; false where it has none.
   bool begin(MicroBatch& b, Seconds now) {
     Host& h = *b.host;
@@ -465,7 +470,6 @@ class Path {
   IterationPath& result_;
   std::vector<std::pair<Seconds, Id>> coming_;  // a heap of requests by time
   std::vector<Id> ended_;
-  std::vector<Station*> order_;  // of the ranks, for a request
   std::vector<IterationBatch> work_;
   std::size_t next_ = 0;
   std::size_t turn_ = 0;

@@ -10,6 +10,15 @@ namespace {
 
 constexpr double kPart = 32.0;  // tokens of a sequence that lost its place and are not found again
 
+template <class Part, class Value>
+Value sum(std::span<const Part> parts, Value Part::*of) {
+  Value all{};
+  for (const Part& part : parts) {
+    all += part.*of;
+  }
+  return all;
+}
+
 }  // namespace
 
 using State = IterationJob::State;
@@ -51,19 +60,12 @@ Seconds IterationHost::plan_of(Seconds now) const {
 }
 
 std::int64_t IterationHost::places() const {
-  std::int64_t sum = 0;
-  for (const IterationRoom& room : rooms) {
-    sum += room.places;
-  }
-  return sum;
+  return sum(std::span<const IterationRoom>(rooms), &IterationRoom::places);
 }
 
 double IterationHost::held_each() const {
-  double used = 0.0;
-  for (const IterationRoom& room : rooms) {
-    used += room.used;
-  }
-  return used / static_cast<double>(places());
+  return sum(std::span<const IterationRoom>(rooms), &IterationRoom::used) /
+         static_cast<double>(places());
 }
 
 void IterationHost::comes(Id id) {
@@ -82,21 +84,11 @@ Seconds IterationHost::take(Seconds now, double tokens) {
 }
 
 std::int64_t IterationMicroBatch::places() const {
-  std::int64_t sum = 0;
-  for (const IterationStation& s : ranks) {
-    sum += s.places;
-  }
-  return sum;
+  return sum(std::span<const IterationStation>(ranks), &IterationStation::places);
 }
-
 std::int64_t IterationMicroBatch::decoding() const {
-  std::int64_t sum = 0;
-  for (const IterationStation& s : ranks) {
-    sum += s.decodes;
-  }
-  return sum;
+  return sum(std::span<const IterationStation>(ranks), &IterationStation::decodes);
 }
-
 bool IterationMicroBatch::has_work() const {
   return std::ranges::any_of(
       ranks, [](const IterationStation& s) { return s.decodes > 0 || s.partial >= 0; });

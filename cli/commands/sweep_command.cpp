@@ -79,7 +79,7 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
         sim::run_sweep(some, options.threads, options.simulate ? nullptr : &done,
                        options.simulate ? &estimates : nullptr);
     if (options.simulate) {
-      sim::replay_all(some, rows, {.threads = options.threads, .estimates = &estimates});
+      sim::replay_all(some, rows, {.threads = options.threads, .estimates = estimates});
       done += some.size();
     }
     parts.write(folder, part, rows);

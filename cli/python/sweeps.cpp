@@ -38,7 +38,7 @@ std::shared_ptr<SweepRun> run(const Document& document, unsigned threads, Replay
   auto made = std::make_shared<SweepRun>(SweepRun{std::move(points), std::move(table), {}});
   if (replays == Replays::all) {
     made->replays =
-        sim::replay_all(made->points, made->table, {.threads = threads, .estimates = &estimates});
+        sim::replay_all(made->points, made->table, {.threads = threads, .estimates = estimates});
   } else {
     sim::refuse_without_value(made->points, made->table);
     made->replays = sim::replay_recommended(

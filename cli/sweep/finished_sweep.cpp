@@ -197,13 +197,13 @@ base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& 
 }
 
 void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
-                  const std::vector<sim::ServingEstimate>& estimates, const std::string& sweep_text,
+                  std::span<const sim::ServingEstimate> estimates, const std::string& sweep_text,
                   const SweepOutputs& outputs, base::CsvWriter& csv) {
   const auto start = std::chrono::steady_clock::now();
   const auto replay = [&] {
     sim::ReplayProgress rows;
     const Progress progress(rows.done, rows.total, "rows replayed", outputs.quiet);
-    const sim::ReplayedRowsOptions how{outputs.threads, outputs.replay, nullptr, &rows, &estimates};
+    const sim::ReplayedRowsOptions how{outputs.threads, outputs.replay, nullptr, &rows, estimates};
     return outputs.simulate ? sim::replay_all(points, table, how)
                             : sim::replay_recommended(points, table, how);
   };

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "base/csv/csv.hpp"
 #include "sim/decide/result_table.hpp"
@@ -30,7 +30,7 @@ base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& 
 // `sweep_text` is that of result_csv.hpp. Rows of a simulated sweep that are replayed already have the columns of
 // replays. `estimates` are those of all points, if they are kept.
 void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
-                  const std::vector<sim::ServingEstimate>& estimates, const std::string& sweep_text,
+                  std::span<const sim::ServingEstimate> estimates, const std::string& sweep_text,
                   const SweepOutputs& outputs, base::CsvWriter& csv);
 
 }  // namespace roofcast::cli

@@ -53,8 +53,8 @@ void replay_rows(const SweepPoints& points, std::vector<std::size_t> rows, const
     ReplaySpace space;
     Workspace workspace;
     const auto estimated = [&](const ScenarioView& s, std::size_t row) {
-      if (options.estimates != nullptr && !options.estimates->empty()) {
-        return (*options.estimates)[row];
+      if (!options.estimates.empty()) {
+        return options.estimates[row];
       }
       ServingEstimate e = estimate(s, workspace);
       if (explained) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,8 @@ struct ReplayedRowsOptions {
   bool replay = true;                // else every recommended row is "estimated only"
   const Metric* decisive = nullptr;  // also an objective, of each group
   ReplayProgress* progress = nullptr;
-  // Of all points, from run_sweep; none or empty: rows that are replayed are estimated again.
-  const std::vector<ServingEstimate>* estimates = nullptr;
+  // Of all points, from run_sweep; empty: rows that are replayed are estimated again.
+  std::span<const ServingEstimate> estimates = {};
 };
 
 struct ReplayedRows {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/iteration/followed_iterations.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace roofcast::sim {
 
 using base::Seconds;
@@ -58,8 +55,7 @@ FollowedIterations::Span FollowedIterations::operator()(std::span<const Batch> r
   Span slowest;
   for (const Batch& b : ranks) {
     if (tokens(b) > 0.0) {
-      const auto groups = static_cast<std::int64_t>(all / tokens(b) + 0.5);
-      const Span t = time(b, std::min(groups, ranks_));
+      const Span t = time(b, equal_ranks(all, tokens(b), ranks_));
       slowest.latency = base::max(slowest.latency, t.latency);
       slowest.period = base::max(slowest.period, t.period);
       slowest.token = base::max(slowest.token, t.token);
@@ -72,8 +68,7 @@ FollowedIterations::Span FollowedIterations::with_prompt(std::int64_t decodes, d
                                                          double attended) {
   const auto one = static_cast<double>(decodes) + tokens;
   const double all = static_cast<double>(ranks_ * decodes) + tokens;
-  return time({decodes, tokens, attended, 1},
-              std::clamp<std::int64_t>(std::llround(all / one), 1, ranks_));
+  return time({decodes, tokens, attended, 1}, equal_ranks(all, one, ranks_));
 }
 
 }  // namespace roofcast::sim

@@ -22,7 +22,10 @@
 //               model's own operators. They are part of the iteration.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -102,6 +105,12 @@ IterationTime launch_floor(const ScenarioView& scenario, const workloads::Batch&
 // Host time of one iteration for which the GPU waits. The GPU is busy for `running`.
 base::Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& batch,
                         base::Seconds running);
+
+// The experts compute the tokens of all attention-DP ranks, `all`. So a rank with so many of them is timed as one of this many
+// equal ranks.
+inline std::int64_t equal_ranks(double all, double tokens, std::int64_t ranks) {
+  return std::clamp<std::int64_t>(std::llround(all / tokens), 1, ranks);
+}
 
 // One iteration, operator by operator.
 struct OperatorLine {

@@ -110,11 +110,9 @@ workloads::Batch IterationCosts::batch(std::int64_t decodes, double tokens) cons
   if (prompt_ > budget(decodes)) {
     batch.cached_tokens += static_cast<std::int64_t>(0.5 * std::max(0.0, prompt_ - each));
   }
-  // The experts compute the decodes and prompts of all ranks.
   const double verified = static_cast<double>(batch.decode_sequences * batch.query_tokens);
-  const double all = ranks * verified + tokens;
-  batch.groups = std::clamp<std::int64_t>(std::llround(all / (verified + count * each)), 1,
-                                          s_.mapping->data_parallel);
+  batch.groups =
+      equal_ranks(ranks * verified + tokens, verified + count * each, s_.mapping->data_parallel);
   return batch;
 }
 

@@ -39,10 +39,10 @@ class ReplicaIterations {
     for (const Iteration& iteration : ranks) {
       all += tokens_of(iteration);
     }
+    const auto count = static_cast<std::int64_t>(ranks.size());
     for (const Iteration& iteration : ranks) {
       if (const std::int64_t tokens = tokens_of(iteration); tokens > 0) {
-        f(iteration,
-          of(std::min((all + tokens / 2) / tokens, static_cast<std::int64_t>(ranks.size()))));
+        f(iteration, of(equal_ranks(static_cast<double>(all), static_cast<double>(tokens), count)));
       }
     }
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/statistics/random.hpp"
 
@@ -293,22 +294,16 @@ void Scheduler::admit_waiting(MicroBatch& micro_batch) {
   const std::size_t share = (present + micro_batches_.size() - 1) / micro_batches_.size();
   while (!waiting_.empty() && micro_batch.sequences < share) {
     // Ranks are tried in the order of their load, the least first.
-    std::size_t best = caches_.size();
-    std::size_t least = 0;
+    by_load_.clear();
+    for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
+      by_load_.emplace_back(load_[rank], rank);
+    }
+    std::make_heap(by_load_.begin(), by_load_.end(), std::greater<>());
     bool admitted = false;
-    for (std::size_t tried = 0; tried < caches_.size() && !admitted; ++tried) {
-      best = caches_.size();
-      for (std::size_t rank = 0; rank < caches_.size(); ++rank) {
-        const bool later = tried == 0 || load_[rank] > least;
-        if (later && (best == caches_.size() || load_[rank] < load_[best])) {
-          best = rank;
-        }
-      }
-      if (best == caches_.size()) {
-        break;
-      }
-      least = load_[best];
-      admitted = admit(micro_batch, best, waiting_.front());
+    while (!admitted && !by_load_.empty()) {
+      admitted = admit(micro_batch, by_load_.front().second, waiting_.front());
+      std::pop_heap(by_load_.begin(), by_load_.end(), std::greater<>());
+      by_load_.pop_back();
     }
     if (!admitted) {
       break;

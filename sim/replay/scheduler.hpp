@@ -27,6 +27,7 @@
 #include <deque>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/iteration/iteration_table.hpp"
@@ -169,6 +170,8 @@ class Scheduler {
   std::vector<std::int64_t> budget_;
   std::vector<std::size_t> load_;       // sequences of all micro-batches
   std::vector<std::size_t> sequences_;  // the same with those that wait
+  std::vector<std::pair<std::size_t, std::size_t>>
+      by_load_;  // ranks to try for the request that waits first
   std::vector<Iteration> iterations_;
   std::vector<Start> started_;
   std::vector<std::int32_t> preempted_;

@@ -421,10 +421,8 @@ class Fleet {
   }
 
   SteadyState of_agents() {
-    SteadyState r = engine(present_);
-    if (can_follow()) {
-      r = followed_sessions();
-    } else {
+    SteadyState r = can_follow() ? followed_sessions() : engine(present_);
+    if (!can_follow()) {
       // Turns come at random from many sessions: the tails are those of Poisson arrivals. Few sessions are no stream of
       // arrivals: it would have more turns in the engine at once.
       workloads::Arrivals turns;

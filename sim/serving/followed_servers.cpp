@@ -7,17 +7,16 @@
 #include "sim/iteration/memory.hpp"
 
 namespace roofcast::sim {
-
 namespace {
 
-constexpr base::Seconds kFromInterval = base::second;  // between tokens
+using base::Seconds;
+namespace queueing = base::queueing;
+
+constexpr Seconds kFromInterval = base::second;  // between tokens
 constexpr int kFixedPointRounds = 40;
 constexpr double kFixedPoint = 0.002;
 
 }  // namespace
-
-using base::Seconds;
-namespace queueing = base::queueing;
 
 FollowedServers::FollowedServers(const ScenarioView& s, double count, Workspace& workspace)
     : times_(s, workspace) {
@@ -58,10 +57,13 @@ void FollowedServers::set_cache(const ScenarioView& s) {
   }
 }
 
-Seconds FollowedServers::interval(double decodes) {
+std::int64_t FollowedServers::of_a_rank(double decodes) const {
   const auto parts = static_cast<double>(q.stages * q.ranks);
-  const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(decodes / parts)));
-  const queueing::IterationSpan& t = times_.alone(each);
+  return static_cast<std::int64_t>(std::max(1.0, std::round(decodes / parts)));
+}
+
+Seconds FollowedServers::interval(double decodes) {
+  const queueing::IterationSpan& t = times_.alone(of_a_rank(decodes));
   const double turns = std::min(std::max(1.0, decodes), static_cast<double>(q.stages));
   return base::max(t.latency, turns * t.period);
 }
@@ -69,12 +71,10 @@ Seconds FollowedServers::interval(double decodes) {
 // T = t(λ·O·T, λ·T prompts), from above.
 Seconds FollowedServers::longest_interval(base::Hertz rate, double prompt, double decodes,
                                           double most) {
-  const auto ranks = static_cast<double>(q.ranks);
   Seconds interval = kFromInterval;
   for (int i = 0; i < kFixedPointRounds; ++i) {
-    const double present = std::min(rate * decodes * interval, most) / ranks;
-    const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(present)));
-    const double prompts = rate * interval / ranks;
+    const std::int64_t each = of_a_rank(std::min(rate * decodes * interval, most));
+    const double prompts = rate * interval / static_cast<double>(q.ranks);
     const double room = static_cast<double>(std::max<std::int64_t>(1, q.budget - each));
     const double tokens = std::min(std::max(1.0, prompts) * prompt, room);
     const Seconds with =
@@ -91,8 +91,7 @@ Seconds FollowedServers::longest_interval(base::Hertz rate, double prompt, doubl
 
 // Where each iteration has one, prompts on several ranks share it.
 double FollowedServers::busy(base::Hertz rate, double prompt, double decodes) {
-  const auto parts = static_cast<double>(q.stages * q.ranks);
-  const auto each = static_cast<std::int64_t>(std::max(1.0, std::round(decodes / parts)));
+  const std::int64_t each = of_a_rank(decodes);
   const std::int64_t beside = q.prompts_first ? 0 : each;
   const double tokens =
       std::min(prompt, static_cast<double>(std::max<std::int64_t>(1, q.budget - beside)));

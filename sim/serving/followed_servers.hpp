@@ -29,6 +29,7 @@ class FollowedServers {
   base::queueing::IterationServer q;
 
  private:
+  std::int64_t of_a_rank(double decodes) const;  // in a micro-batch
   void set_cache(const ScenarioView& s);
 
   FollowedIterations times_;

@@ -139,6 +139,7 @@ struct Sample {
   LatencyMixture ttft;
   LatencyMixture tpot;
   // Means:
+  Seconds pause;  // of clients, before it
   Seconds stay;
   Seconds decoding;
   Seconds holding;  // of a slot
@@ -207,6 +208,7 @@ Sample sample(const queueing::IterationPools& pools, const std::vector<Iteration
     for (const workloads::RequestClass& c : traffic.classes) {
       good += meets(c.objectives, o.first - o.arrival, each, o.last - o.arrival) ? c.share : 0.0;
     }
+    r.pause += clients > 0 ? requests[i].arrival : Seconds{};
     r.stay += o.last - o.arrival;
     r.later += (i < (from + upto) / 2 ? -kLonger : 1.0) * (o.last - o.arrival);
     r.decoding += decodes;
@@ -217,7 +219,8 @@ Sample sample(const queueing::IterationPools& pools, const std::vector<Iteration
     r.first += o.first - o.queued - o.place;
   }
   const auto count = static_cast<double>(upto - from);
-  for (Seconds* of : {&r.stay, &r.decoding, &r.holding, &r.front, &r.slot, &r.waits, &r.first}) {
+  for (Seconds* of :
+       {&r.pause, &r.stay, &r.decoding, &r.holding, &r.front, &r.slot, &r.waits, &r.first}) {
     *of /= count;
   }
   if (any_objective(traffic.classes)) {
@@ -276,7 +279,6 @@ class SampledLoop : Server {
  public:
   SampledLoop(const ScenarioView& s, double slots, Workspace& workspace)
       : Server(s, slots, workspace),
-        places_(ranks_ * std::min(slots, static_cast<double>(s.serving->limits.max_sequences))),
         share_(
             std::min(1.0, std::max(kLeastServers, std::floor(kMostServers / ranks_)) / replicas_)),
         servers_(s, share_ * replicas_, workspace) {}
@@ -312,13 +314,9 @@ class SampledLoop : Server {
     const double clients = std::max(1.0, std::round(share_ * replicas_ * clients_));
     const Sample followed = closed_sample({servers_.q, {}, {}, {}}, *s_.traffic,
                                           static_cast<std::size_t>(clients), 0, s_.sample, pauses);
-    Seconds away;
-    for (const Seconds pause : pauses) {
-      away += pause / static_cast<double>(pauses.size());
-    }
     SteadyState r;
     Solution found;
-    found.rate = clients_ / (followed.stay + away);
+    found.rate = clients_ / (followed.pause + followed.stay);
     summarise(followed, found, r);
     const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndBusy;
     r.throughput_limit = host ? Limit::host : clients_ > running_ ? Limit::slots : r.tpot_limit;
@@ -359,8 +357,7 @@ class SampledLoop : Server {
 
   void summarise(const Sample& followed, Solution& found, SteadyState& r) {
     found.present = found.rate * followed.decoding;
-    const double most = clients_ > 0.0 ? std::min(clients_, places_) : places_;
-    found.running = std::min(found.rate * followed.holding, most);
+    found.running = std::min(found.rate * followed.holding, clients_ > 0.0 ? running_ : slots_);
     // Those that lost their places wait between two tokens.
     found.present = std::min(found.present, found.running);
     found.front = followed.front;
@@ -380,8 +377,7 @@ class SampledLoop : Server {
     r.attainment = followed.attainment;
   }
 
-  double places_;  // of a replica, in all iterations
-  double share_;   // of the replicas, that are followed
+  double share_;  // of the replicas, that are followed
   FollowedServers servers_;
 };
 
@@ -391,9 +387,8 @@ bool is_followed(const ScenarioView& s) {
   const bool few = s.pools == nullptr ||
                    static_cast<double>(std::max(s.pools->prefill.replicas,
                                                 s.pools->decode.replicas)) <= 2.0 * kMostServers;
-  const std::int64_t ranks = s.pools == nullptr ? s.mapping->data_parallel
-                                                : std::max(s.pools->prefill.mapping.data_parallel,
-                                                           s.pools->decode.mapping.data_parallel);
+  const std::int64_t ranks = std::max(
+      s.mapping->data_parallel, s.pools == nullptr ? 1 : s.pools->prefill.mapping.data_parallel);
   const workloads::SchedulerPolicy& policy = s.serving->policy;
   return few && !s.formulas_only && s.serving->speculation.verified() == 0 &&
          s.traffic->images == 0 && policy.queue == workloads::Queue::arrival &&
@@ -432,8 +427,7 @@ void sample_pools(const ScenarioView& s, const PoolScenarios& pools, Workspace& 
   const Seconds half = kv_transfer(s, 0.5 * input).time;
   const Seconds token = base::max(Seconds{}, 2.0 / input * (whole - half));
   const queueing::IterationPools two{prefill.q, decode.q, whole - token * input, token};
-  const double ranks =
-      static_cast<double>(s.pools->decode.replicas * s.pools->decode.mapping.data_parallel);
+  const double ranks = static_cast<double>(s.pools->decode.replicas * s.mapping->data_parallel);
   const double running = r.decode_batch * ranks;
   const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
   const auto clients = static_cast<std::size_t>(t.concurrency);

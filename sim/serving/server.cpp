@@ -72,12 +72,13 @@ Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
       stages_(static_cast<double>(s.mapping->pipeline_parallel)),
       decodes_(s.serving->speculation.iterations(s.traffic->output_tokens - 1)) {
   const workloads::SchedulerLimits& limits = s.serving->limits;
+  // A micro-batch runs no more than its iterations hold.
+  const double iteration =
+      std::min(static_cast<double>(std::max<std::int64_t>(
+                   1, limits.max_tokens_per_iteration / s.serving->speculation.query_tokens())),
+               beside_whole_prompt(s));
   slots_ =
-      ranks_ *
-      std::min({slots, static_cast<double>(limits.max_sequences),
-                static_cast<double>(std::max<std::int64_t>(
-                    1, limits.max_tokens_per_iteration / s.serving->speculation.query_tokens())),
-                beside_whole_prompt(s)});
+      ranks_ * std::min({slots, static_cast<double>(limits.max_sequences), stages_ * iteration});
   if (const auto clients = static_cast<double>(s.traffic->concurrency); clients > 0.0) {
     replicas_ = std::min(replicas_, clients);
     clients_ = clients / replicas_;

@@ -16,6 +16,28 @@
 #include "tests/catch.hpp"
 
 namespace roofcast::calibrate::validation_agreement {
+namespace {
+
+// An estimate beside the simulation of the same scenario, without the first `skipped` requests of it.
+struct Beside {
+  sim::ServingEstimate estimate;
+  sim::SimulationSummary simulated;
+  std::string doubt;
+};
+Beside beside(const char* scenario, std::size_t skipped) {
+  const auto streamed = sim::read_streamed_scenario(base::parse_document("test", scenario));
+  const sim::ScenarioView view = sim::view(streamed.scenario);
+  sim::Workspace workspace;
+  Beside r;
+  r.estimate = sim::estimate(view, workspace);
+  r.simulated = sim::summarise(
+      sim::simulate(view, workloads::draw_requests(streamed.stream), streamed.stream.concurrency),
+      skipped, {});
+  r.doubt = sim::doubt_of(view, r.estimate);
+  return r;
+}
+
+}  // namespace
 
 TEST_CASE("A random scenario depends on the seed and its number alone", "[validation]") {
   const RandomScenarios all(3);
@@ -129,16 +151,11 @@ TEST_CASE("Requests in a pipeline wait in an estimate as long as in a simulation
         "{tensor_parallel: 2, pipeline_parallel: 2}\ntraffic: {input_tokens: 5663, output_tokens: "
         "{lognormal: {mean: 23, cv: 0.3, max: 138}}, arrivals: {process: poisson, rate: 6.5 /s}, "
         "requests: 24000}\n"}) {
-    const auto streamed = sim::read_streamed_scenario(base::parse_document("test", rest));
-    sim::Workspace workspace;
-    const sim::ScenarioView view = sim::view(streamed.scenario);
-    const sim::ServingEstimate e = sim::estimate(view, workspace);
-    const sim::SimulationSummary s =
-        sim::summarise(sim::simulate(view, workloads::draw_requests(streamed.stream), 0), 2400, {});
     INFO(rest);
+    const auto [e, s, doubt] = beside(rest, 2400);
     CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.12));
     CHECK(e.steady.tpot.si() == Approx(s.tpot.mean.si()).epsilon(0.1));
-    CHECK(sim::doubt_of(view, e).empty());
+    CHECK(doubt.empty());
   }
 }
 
@@ -164,19 +181,12 @@ TEST_CASE("Requests on attention-DP ranks wait in an estimate as long as in a si
         "{tensor_parallel: 2, data_parallel: 2, expert_parallel: 4}}\ntraffic: {input_tokens: "
         "1802, "
         "output_tokens: 272, arrivals: {process: poisson, rate: 5 /s}, requests: 24000}\n"}) {
-    const auto streamed = sim::read_streamed_scenario(base::parse_document("test", rest));
-    sim::Workspace workspace;
-    const sim::ScenarioView view = sim::view(streamed.scenario);
-    const sim::ServingEstimate e = sim::estimate(view, workspace);
-    const auto simulation =
-        sim::simulate(view, workloads::draw_requests(streamed.stream), streamed.stream.concurrency);
-    const sim::SimulationSummary s =
-        sim::summarise(simulation, static_cast<std::size_t>(*streamed.stream.requests / 10), {});
     INFO(rest);
+    const auto [e, s, doubt] = beside(rest, 200);
     CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.05));
     CHECK(e.steady.ttft_tail.p95.si() == Approx(s.ttft.p95.si()).epsilon(0.08));
     CHECK(e.steady.tpot.si() == Approx(s.tpot.mean.si()).epsilon(0.05));
-    CHECK(sim::doubt_of(view, e).empty());
+    CHECK(doubt.empty());
   }
 }
 
@@ -197,15 +207,9 @@ TEST_CASE("A few clients of equal requests wait in an estimate as long as in a s
         "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\nserving: {stack: sglang}\n"
         "deployment: {tensor_parallel: 1, pipeline_parallel: 2}\ntraffic: {input_tokens: 201, "
         "output_tokens: 87, concurrency: 1, requests: 100}\n"}) {
-    const auto streamed = sim::read_streamed_scenario(base::parse_document("test", rest));
-    sim::Workspace workspace;
-    const sim::ScenarioView view = sim::view(streamed.scenario);
-    const sim::ServingEstimate e = sim::estimate(view, workspace);
-    const auto clients = streamed.stream.concurrency;
-    const sim::SimulationSummary s =
-        sim::summarise(sim::simulate(view, workloads::draw_requests(streamed.stream), clients),
-                       static_cast<std::size_t>(20 * clients), {});
     INFO(rest);
+    const auto [e, s, doubt] = beside(rest, 40);
+    CHECK(doubt.empty());
     CHECK(e.steady.ttft_mean.si() == Approx(s.ttft.mean.si()).epsilon(0.03));
     CHECK(e.steady.ttft_tail.p95.si() == Approx(s.ttft.p95.si()).epsilon(0.03));
     CHECK(e.steady.tpot.si() == Approx(s.tpot.mean.si()).epsilon(0.03));

@@ -233,6 +233,18 @@ TEST_CASE("A prompt holds up the decodes of the other micro-batches", "[unit]") 
   CHECK(path.outcomes[0].last.si() == Approx(8.5 + 6 * 2.0));
 }
 
+// Each micro-batch sends a token every 2 s, which takes the front end 0.5 s. Both have run for 500 s when the third comes.
+TEST_CASE("Tokens of one micro-batch that were sent long ago hold up no message of another",
+          "[unit]") {
+  IterationServer s = pipeline(2, 2.0);
+  s.send = seconds(0.5);
+  std::vector<IterationRequest> requests = alike(3, 10, 1000);
+  requests[2].arrival = seconds(500.0);
+  requests[2].output = 2;
+  const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
+  CHECK(ttft(path.outcomes[2]) < 2.0 + 2.0 + 3 * 0.5);
+}
+
 // Two requests on two ranks. The prompt of the second takes 2 s, and the decodes of the first are held up.
 TEST_CASE("Ranks have a cache each, and the slowest one sets the time of an iteration", "[unit]") {
   IterationServer s = server();

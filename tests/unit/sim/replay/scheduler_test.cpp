@@ -33,6 +33,16 @@ Iteration next(Scheduler& scheduler) {
   return first;
 }
 
+// Prompts of the next iteration, on all ranks of the only micro-batch.
+std::int64_t prompts_of(Scheduler& scheduler) {
+  std::int64_t sum = 0;
+  for (const Iteration& rank : scheduler.schedule(0)) {
+    sum += rank.prompts;
+  }
+  scheduler.complete(0);
+  return sum;
+}
+
 }  // namespace
 
 TEST_CASE("A prompt longer than the budget is computed in chunks over its own prefix", "[unit]") {
@@ -241,14 +251,7 @@ TEST_CASE("Prompts wait for one on each rank while all decode, as many iteration
       scenario("{stack: vllm, scheduler: {rank_wait_iterations: 5, plans_ahead: false}}",
                "{data_parallel: 2}");
   Scheduler queue = scheduler(s);
-  const auto prompts = [&] {
-    std::int64_t sum = 0;
-    for (const Iteration& rank : queue.schedule(0)) {
-      sum += rank.prompts;
-    }
-    queue.complete(0);
-    return sum;
-  };
+  const auto prompts = [&] { return prompts_of(queue); };
   queue.enqueue({0, 100, 0, 100});
   CHECK(prompts() == 1);  // a rank has nothing to disturb
   queue.enqueue({1, 100, 0, 100});
@@ -264,20 +267,27 @@ TEST_CASE("Prompts wait for one on each rank while all decode, as many iteration
   CHECK(prompts() == 2);
 }
 
+// Both ranks have one sequence, and the first prompt leaves its rank no budget.
+TEST_CASE("A prompt goes to a rank that has budget, though another is as little loaded", "[unit]") {
+  const Scenario s =
+      scenario("{stack: vllm, max_tokens_per_iteration: 1000, scheduler: {plans_ahead: false}}",
+               "{data_parallel: 2}");
+  Scheduler queue = scheduler(s);
+  queue.enqueue({0, 3000, 0, 100});
+  queue.enqueue({1, 100, 0, 100});
+  CHECK(prompts_of(queue) == 2);
+  queue.enqueue({2, 100, 0, 100});
+  CHECK(prompts_of(queue) ==
+        2);  // the second chunk of the first one, and the third on the other rank
+}
+
 TEST_CASE("Prompts wait for one on each rank, however many a rank has that lost its sequences",
           "[unit]") {
   const Scenario s =
       scenario("{stack: vllm, scheduler: {rank_wait_iterations: 5, plans_ahead: false}}",
                "{data_parallel: 2}");
   Scheduler queue = scheduler(s);
-  const auto prompts = [&] {
-    std::int64_t sum = 0;
-    for (const Iteration& rank : queue.schedule(0)) {
-      sum += rank.prompts;
-    }
-    queue.complete(0);
-    return sum;
-  };
+  const auto prompts = [&] { return prompts_of(queue); };
   for (const std::int32_t id : {0, 1, 2, 3, 4, 5}) {
     queue.enqueue({id, 100, 0, id == 0 || id == 2 ? 2 : 100});
   }
