@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/document/node.hpp"
 #include "base/integers.hpp"
@@ -25,7 +26,11 @@ DisaggregatedRows::DisaggregatedRows(const base::CsvTable& table)
       decode_batch_(table.column("decode_batch_size")),
       prefill_(columns_of("prefill")),
       decode_(columns_of("decode")) {
+  const std::size_t mode = table.column("mode");
   for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (table.cell(row, mode) != "agg") {
+      tpots_[day_of(row)].insert(tpot_of(row));
+    }
     if (count(row, prefill_.workers) > 0 && count(row, decode_.workers) > 0) {
       recorded_.emplace(run_of(row), row);
     }
@@ -44,13 +49,44 @@ std::int64_t DisaggregatedRows::count(std::size_t row, std::size_t column) const
   return std::llround(base::parse_number(table_.cell(row, column)).value_or(0.0));
 }
 
-std::string DisaggregatedRows::run_of(std::size_t row) const {
-  std::string run;
-  for (const std::size_t column :
-       {stack_, chip_, precision_, isl_, osl_, concurrency_, ttft_, tpot_}) {
-    run += fmt::format("{} ", table_.cell(row, column));
+double DisaggregatedRows::tpot_of(std::size_t row) const {
+  return base::parse_number(table_.cell(row, tpot_)).value_or(0.0);
+}
+
+std::string DisaggregatedRows::cells(std::size_t row,
+                                     std::initializer_list<std::size_t> columns) const {
+  std::string text;
+  for (const std::size_t column : columns) {
+    text += fmt::format("{} ", table_.cell(row, column));
   }
-  return run;
+  return text;
+}
+
+std::string DisaggregatedRows::run_of(std::size_t row) const {
+  return cells(row, {stack_, chip_, precision_, isl_, osl_, concurrency_, ttft_, tpot_});
+}
+
+std::string DisaggregatedRows::day_of(std::size_t row) const {
+  return cells(row, {stack_, chip_, precision_, isl_, osl_, concurrency_, date_});
+}
+
+std::optional<bool> DisaggregatedRows::speculates(
+    std::size_t row, const std::vector<PublishedDeployment>& deployments) const {
+  std::size_t with = 0;
+  std::size_t without = 0;
+  for (const PublishedDeployment& each : deployments) {
+    if (each.has(count(row, concurrency_))) {
+      ++(each.draft_tokens > 0 ? with : without);
+    }
+  }
+  if (with == 0 || without == 0) {
+    return with > 0;
+  }
+  const std::set<double>& all = tpots_.at(day_of(row));
+  if (all.size() != with + without) {
+    return {};
+  }
+  return static_cast<std::size_t>(std::distance(all.begin(), all.find(tpot_of(row)))) < with;
 }
 
 workloads::Pool DisaggregatedRows::recorded(std::size_t row, const Columns& c,
@@ -89,17 +125,18 @@ const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts&
     }
     return says_nothing || (all_together ? pools.ranks() == prefill : p == prefill && d == decode);
   };
-  const std::int64_t clients = count(row, concurrency_);
+  const std::vector<PublishedDeployment>& all = deployments_.of(facts);
+  const std::optional<bool> known = workers != nullptr ? false : speculates(row, all);
   const PublishedDeployment* found = nullptr;
-  for (const PublishedDeployment& each : deployments_.of(facts)) {
-    const bool listed = std::find(each.concurrencies.begin(), each.concurrencies.end(), clients) !=
-                        each.concurrencies.end();
-    if (!listed || !as_wide(each.pools)) {
+  for (const PublishedDeployment& each : all) {
+    const bool drafts = each.draft_tokens > 0;
+    if (!each.has(count(row, concurrency_)) || !as_wide(each.pools) ||
+        drafts != known.value_or(drafts)) {
       continue;
     }
-    may_speculate = may_speculate || each.speculates;
-    const bool plainer = found != nullptr && found->speculates && !each.speculates;
-    const bool smaller = found != nullptr && found->speculates == each.speculates &&
+    may_speculate = may_speculate || (drafts && !known);
+    const bool plainer = found != nullptr && found->draft_tokens > 0 && !drafts;
+    const bool smaller = found != nullptr && (found->draft_tokens > 0) == drafts &&
                          each.pools.ranks() < found->pools.ranks();
     if (found == nullptr || plainer || smaller) {
       found = &each;
@@ -121,6 +158,7 @@ DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts& facts) {
   const RowSettings& settings = conventions_.of(facts);
   DisaggregatedServer server;
   server.concurrency = count(row, concurrency_);
+  std::int64_t drafts = 0;
   if (repeated != recorded_.end()) {
     workloads::Pools& pools = server.pools;
     pools.prefill = recorded(repeated->second, prefill_, settings);
@@ -132,9 +170,11 @@ DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts& facts) {
   } else if (const PublishedDeployment* known =
                  find(row, facts, settings, nullptr, server.may_speculate)) {
     server.pools = known->pools;
+    drafts = known->draft_tokens;
   } else {
     server.reason = "the disaggregated deployment is not published";
   }
+  facts.set("draft_tokens", drafts);
   workloads::Pool& decode = server.pools.decode;
   const std::int64_t ranks = decode.replicas * decode.mapping.data_parallel;
   if (server.concurrency == 0) {
@@ -145,7 +185,7 @@ DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts& facts) {
     sequences = sequences > 0 ? sequences
                               : std::max(settings.decode_sequences,
                                          base::ceil_div(server.concurrency, ranks));
-    decode.limits.max_tokens_per_iteration = sequences;
+    decode.limits.max_tokens_per_iteration = sequences * (drafts + 1);
   }
   return server;
 }

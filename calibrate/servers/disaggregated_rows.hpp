@@ -9,8 +9,10 @@
 //                   several the one with the fewest GPUs
 //   widths          a pool's tp_size, or the GPUs of the whole deployment in each (run.widths); "1" says nothing
 //   experts         a recorded worker's moe_ep
-//   speculation     not recorded. A row may have speculated when one of its configurations does; those with
-//                   recorded workers did not: none is of a concurrency that only speculating ones have
+//   speculation     not recorded. A row speculates when all configurations of its clients do. Where some do, and as
+//                   many TPOTs were measured on the day as there are configurations, the shortest are taken to be
+//                   theirs; else the row may speculate. Those with recorded workers did not: none is of a concurrency
+//                   that only speculating ones have
 //   concurrency     the vendor's, where it is missing: decode batch · attention DP · workers
 //   decode limits   the recipe's batch, often fewer sequences than there are clients; where none is
 //                   published, run.decode_sequences
@@ -19,7 +21,10 @@
 // calibrate/conventions/servers.yaml.
 #pragma once
 
+#include <initializer_list>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,15 +39,15 @@ namespace roofcast::calibrate {
 struct DisaggregatedServer {
   workloads::Pools pools;
   std::int64_t concurrency = 0;
-  bool may_speculate = false;
-  std::string reason;  // why its deployment is not known; empty when it is
+  bool may_speculate = false;  // some of its configurations do
+  std::string reason;          // why its deployment is not known; empty when it is
 };
 
 class DisaggregatedRows {
  public:
   // CsvError when a column is missing.
   explicit DisaggregatedRows(const base::CsvTable& table);
-  // `facts` as of calibrate/conventions/servers.yaml. Sets `year` and `decode_ranks`.
+  // `facts` as of calibrate/conventions/servers.yaml. Sets `year`, `decode_ranks` and `draft_tokens`.
   DisaggregatedServer row(std::size_t row, Facts& facts);
 
  private:
@@ -53,7 +58,13 @@ class DisaggregatedRows {
   std::int64_t count(std::size_t row, std::size_t column) const;  // 0 when empty
   workloads::Pool recorded(std::size_t row, const Columns& columns,
                            const RowSettings& settings) const;
+  double tpot_of(std::size_t row) const;
+  std::string cells(std::size_t row, std::initializer_list<std::size_t> columns) const;
   std::string run_of(std::size_t row) const;
+  std::string day_of(std::size_t row) const;  // of its setting
+  // Nothing where it is not known.
+  std::optional<bool> speculates(std::size_t row,
+                                 const std::vector<PublishedDeployment>& deployments) const;
   // The published deployment of a row, with the workers given if any are; nullptr when there is none.
   const PublishedDeployment* find(std::size_t row, const Facts& facts, const RowSettings& settings,
                                   const workloads::Pools* workers, bool& may_speculate);
@@ -64,7 +75,8 @@ class DisaggregatedRows {
   Columns prefill_, decode_;
   RowConventions conventions_;
   PublishedDeployments deployments_;
-  std::map<std::string, std::size_t> recorded_;  // rows with workers by run
+  std::map<std::string, std::size_t> recorded_;    // rows with workers by run
+  std::map<std::string, std::set<double>> tpots_;  // by day
 };
 
 }  // namespace roofcast::calibrate

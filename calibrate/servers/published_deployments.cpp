@@ -25,15 +25,16 @@ void read_pool(base::Fields& f, std::string_view key, workloads::Pool& pool) {
   f.text(key, text);
   std::string_view rest = text;
   pool.replicas = number(rest);
-  for (const std::string_view kind : std::array<std::string_view, 3>{"xtp", "xtep", "xdep"}) {
+  for (const std::string_view kind :
+       std::array<std::string_view, 4>{"xtp", "xtep", "xdp", "xdep"}) {
     if (!rest.starts_with(kind)) {
       continue;
     }
     rest.remove_prefix(kind.size());
     const std::int64_t width = number(rest);
     if (pool.replicas > 0 && width > 0 && rest.empty()) {
-      (kind == "xdep" ? pool.mapping.data_parallel : pool.mapping.tensor_parallel) = width;
-      pool.mapping.expert_parallel = kind == "xtp" ? 1 : width;
+      (kind.starts_with("xd") ? pool.mapping.data_parallel : pool.mapping.tensor_parallel) = width;
+      pool.mapping.expert_parallel = kind.ends_with("ep") ? width : 1;
       return;
     }
   }
@@ -50,9 +51,11 @@ std::vector<PublishedDeployment> read_deployments(base::Fields& run) {
         read_pool(f, "decode", each.pools.decode);
         f.integer("sequences", each.pools.decode.limits.max_sequences, base::at_least_one,
                   base::optional);
+        f.integer("prompts", each.pools.prefill.limits.max_sequences, base::at_least_one,
+                  base::optional);
         f.integer("tokens", each.pools.prefill.limits.max_tokens_per_iteration, base::at_least_one,
                   base::optional);
-        f.flag("mtp", each.speculates, base::optional);
+        f.integer("draft_tokens", each.draft_tokens, base::at_least_one, base::optional);
         f.integers("concurrency", each.concurrencies, base::at_least_one);
         f.end();
       },

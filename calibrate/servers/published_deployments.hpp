@@ -3,6 +3,7 @@
 // The disaggregated deployments that are published for a run: calibrate/conventions/disaggregated.yaml.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -12,9 +13,14 @@
 namespace roofcast::calibrate {
 
 struct PublishedDeployment {
-  bool speculates = false;  // multi-token prediction
+  std::int64_t draft_tokens = 0;  // of multi-token prediction; 0: it does not speculate
   workloads::Pools pools;
   std::vector<std::int64_t> concurrencies;  // of the whole deployment
+
+  bool has(std::int64_t concurrency) const {
+    return std::find(concurrencies.begin(), concurrencies.end(), concurrency) !=
+           concurrencies.end();
+  }
 };
 
 // Of a stack, chip, model and lengths in a year, in the order of the file; none where nothing is published.

@@ -165,6 +165,7 @@ Facts ServingRows::facts_of(std::size_t row, const MeasuredServer& server) const
   date.erase(std::remove(date.begin(), date.end(), '-'), date.end());
   facts.set("date", date);
   facts.set("decode_ranks", "");
+  facts.set("draft_tokens", 0);
   facts.set("clients", count(row, concurrency_));
   facts.set("table.tp_size", text(row, tp_));
   return facts;

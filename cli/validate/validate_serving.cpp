@@ -112,8 +112,9 @@ int validate_serving(const ValidationOptions& options) {
     out.add(row, {tpot.predicted, tpot.low, tpot.high, ttft.predicted, ttft.low, ttft.high},
             predicted.provenance, "");
     if (measured.pools) {
-      parts[measured.may_speculate ? "are disaggregated and may speculate"
-                                   : "are disaggregated, do not speculate"]
+      parts[measured.may_speculate                  ? "are disaggregated and may speculate"
+            : measured.serving.speculation.drafts() ? "are disaggregated and speculate"
+                                                    : "are disaggregated, do not speculate"]
           .add(measured, predicted);
       groups[{measured.model, measured.chip, measured.stack + ", two pools"}].add(measured,
                                                                                   predicted);
