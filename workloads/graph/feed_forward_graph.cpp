@@ -37,7 +37,7 @@ LinearFormat GraphBuilder::router_format() const {
 
 // all_tokens  tokens of all ranks that share these experts
 // exchange    experts are on other ranks than the tokens, which must be sent to them
-// by_expert   experts are whole, so tokens go to the ranks of their experts only
+// by_expert   experts are whole, and tokens go to the ranks of their experts only
 // first       tokens are quantised before they are sent, in training
 // own         tokens that this rank combines
 // projected   tokens that this rank projects to the width of the experts
@@ -54,7 +54,9 @@ void GraphBuilder::experts(double count) {
   const std::int64_t all_tokens =
       ceil_div(groups * (decode_rows_ + cp_ * prefill_rows_), mapping_.expert_replicas);
   const bool exchange = ranks > tp_;
-  const bool by_expert = mapping_.expert_tensor_parallel() == 1;
+  const bool gathers = fusion_.exchange == Exchange::gather ||
+                       (fusion_.exchange == Exchange::gather_few && ranks <= moe.top_k);
+  const bool by_expert = mapping_.expert_tensor_parallel() == 1 && !gathers;
   // A server sends tokens as experts read them. Training does too, or sends 16 bits and quantises what has come.
   const bool first = batch_.loss && fusion_.sends_quantised && exchange && by_expert &&
                      base::bits(format.activations) < 16.0;

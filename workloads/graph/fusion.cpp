@@ -12,6 +12,11 @@ void read(base::Fields& f, Fusion& fusion) {
   f.flag("all_reduce_norm", fusion.norm);
   f.flag("alternative_experts", fusion.alternative_experts, base::optional);
   f.flag("tf32_products", fusion.tf32_products, base::optional);
+  f.choice<Exchange>("exchange", fusion.exchange,
+                     {{"all_to_all", Exchange::all_to_all},
+                      {"gather", Exchange::gather},
+                      {"gather_few", Exchange::gather_few}},
+                     base::optional);
   f.choice<AllReduceKernels>("custom_all_reduce", fusion.custom_all_reduce,
                              {{"none", AllReduceKernels::library},
                               {"barriers", AllReduceKernels::barriers},

@@ -19,12 +19,20 @@ enum class QuantiseFusion : std::uint8_t {
   all
 };
 
+// How tokens reach whole experts on other ranks.
+enum class Exchange : std::uint8_t {
+  all_to_all,
+  gather,     // each rank gets all tokens
+  gather_few  // the same where there are at most as many ranks as a token has experts
+};
+
 struct Fusion {
   QuantiseFusion quantise = QuantiseFusion::none;
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
   bool norm = false;  // all-reduces of at most kFusedNormBytes add the residual and normalise
-  bool alternative_experts = false;      // GroupedGemm::alternative_kernel
-  bool tf32_products = false;            // tensor cores multiply what is in fp32, in tf32
+  bool alternative_experts = false;  // GroupedGemm::alternative_kernel
+  bool tf32_products = false;        // tensor cores multiply what is in fp32, in tf32
+  Exchange exchange = Exchange::all_to_all;
   bool overlaps_shared_experts = false;  // shared experts run while tokens are dispatched
   // Kernels of their own sort tokens before and after these are exchanged with experts.
   bool sorts_copies = false;

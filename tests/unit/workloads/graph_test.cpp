@@ -5,6 +5,9 @@
 #include <cmath>
 #include <numeric>
 #include <random>
+#include <set>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "models/work.hpp"
@@ -180,6 +183,35 @@ TEST_CASE("Every token visits its experts once, however they are spread", "[unit
       CHECK(op_of<workloads::GroupedGemm>(graph, "moe.down").pairs == up.pairs);
       CHECK(op_of<workloads::ExpertRouting>(graph, "moe.routing").pairs == up.pairs);
     }
+  }
+}
+
+TEST_CASE("Whole experts get their tokens by an all-to-all, or all tokens by a gather", "[unit]") {
+  const workloads::Architecture& m = laws::model("deepseek-v3");  // 8 experts a token
+  const auto names = [&](workloads::Exchange exchange, std::int64_t ranks) {
+    workloads::Fusion fusion;
+    fusion.exchange = exchange;
+    workloads::Mapping mapping;
+    mapping.data_parallel = ranks;
+    mapping.expert_parallel = ranks;
+    workloads::Graph graph;
+    workloads::build_graph(m, laws::precision("fp8_block"), mapping, fusion,
+                           {.decode_sequences = 4, .context = 1024}, graph);
+    std::set<std::string_view> found;
+    for (const auto& call : graph) {
+      found.insert(call.name);
+    }
+    return found;
+  };
+  using workloads::Exchange;
+  for (const auto& [exchange, ranks, gathers] :
+       {std::tuple{Exchange::all_to_all, 8, false}, std::tuple{Exchange::gather, 16, true},
+        std::tuple{Exchange::gather_few, 8, true}, std::tuple{Exchange::gather_few, 16, false}}) {
+    const auto found = names(exchange, ranks);
+    CHECK(found.count("moe.gather") == (gathers ? 1U : 0U));
+    CHECK(found.count("moe.scatter") == (gathers ? 1U : 0U));
+    CHECK(found.count("moe.dispatch") == (gathers ? 0U : 1U));
+    CHECK(found.count("moe.combine") == (gathers ? 0U : 1U));
   }
 }
 
