@@ -83,6 +83,7 @@ PoolScenarios::PoolScenarios(const ScenarioView& s)
   prefill_.platform = own_or_shared(s, &PoolPlatforms::prefill);
   prefill_.draft = nullptr;
   prefill_serving_.speculation = {};
+  prefill_serving_.stack.request_overhead += s.serving->stack.handover_overhead;
   decode_.platform = own_or_shared(s, &PoolPlatforms::decode);
   decode_.mapping = &s.pools->decode.mapping;
   decode_.serving = &decode_serving_;

@@ -10,6 +10,8 @@
 // python/sglang/srt/managers/scheduler_output_processor_mixin.py: process_batch_result_prebuilt;
 // NVIDIA/TensorRT-LLM tensorrt_llm/serve/openai_disagg_server.py: merge_streaming_responses).
 //
+// Before its prompt is computed, the pools agree where its cache goes (Stack::handover_overhead).
+//
 // The transfer of a prompt of P tokens, cache c(P) and state s of a rank of the decode replica:
 //
 //   bytes received by a rank    c(P) + s                        of the decode replica's mapping

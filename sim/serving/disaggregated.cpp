@@ -59,7 +59,7 @@ class TwoPools {
         random_(s.traffic->arrivals || squared_variation(s.traffic->input) > 0.0 ||
                 squared_variation(s.traffic->output) > 0.0),
         ports_(as_double(s.pools->prefill.replicas * s.pools->prefill.mapping.data_parallel)) {
-    const workloads::Stack& stack = s.serving->stack;
+    const workloads::Stack& stack = pools.prefill().serving->stack;
     SquareSeconds squares;
     SquareSeconds own_squares;
     least_ = Seconds::infinity();

@@ -67,6 +67,31 @@ void check_bounds(const ServingEstimate& e) {
 
 }  // namespace
 
+TEST_CASE("A handover delays first tokens of two pools by as much, and those of one pool not",
+          "[laws]") {
+  constexpr base::Seconds kHandover = 300.0 * base::millisecond;
+  const auto served = [](const char* time) {
+    return "{stack: {base: sglang, overhead: {per_handover: " + std::string(time) + "}}}";
+  };
+  const auto two = [&](const char* time) {
+    return scenario(document("", "", poisson(0.5), served(time)));
+  };
+  const Scenario none = two("0 s");
+  const Scenario some = two("300 ms");
+  const SteadyState before = estimated(none).steady;
+  const SteadyState after = estimated(some).steady;
+  CHECK((after.ttft_mean - before.ttft_mean) / kHandover == Approx(1.0).epsilon(0.02));
+  CHECK((after.end_to_end - before.end_to_end) / kHandover == Approx(1.0).epsilon(0.02));
+  CHECK(after.tpot / before.tpot == Approx(1.0).epsilon(0.01));
+  const auto one = [&](const char* time) {
+    return estimated(
+        "system: hgx_h200\nmodel: llama-3.1-70b\nprecision: fp8\n"
+        "deployment: {tensor_parallel: 8}\nserving: " +
+        served(time) + "\ntraffic: " + poisson(0.5) + "\n");
+  };
+  CHECK(one("0 s").steady.ttft_mean == one("300 ms").steady.ttft_mean);
+}
+
 TEST_CASE("A pool that names the scenario's system is where it was", "[laws]") {
   for (const std::string& traffic : {std::string(kFixed), std::string(kDrawn), poisson(4.0)}) {
     const ServingEstimate left_out = estimated(document("", "", traffic));

@@ -107,6 +107,7 @@ void read(base::Fields& f, Stack& stack) {
     g.quantity("per_iteration", stack.iteration_overhead, base::not_negative);
     g.quantity("per_sequence", stack.sequence_overhead, base::not_negative);
     g.quantity("per_request", stack.request_overhead, {0.0, 60.0});
+    g.quantity("per_handover", stack.handover_overhead, {0.0, 60.0}, base::optional);
     g.flag("asynchronous", stack.asynchronous);
     g.number("hidden_launch", stack.hidden_launch, {0.0, 1.0});
     g.quantity("eager_operator", stack.eager_operator, base::not_negative);

@@ -206,7 +206,7 @@ TEST_CASE("Better hardware makes no server slower by more than 1 %, or 3.5 % und
       systems;
   sim::Workspace workspace;
   std::size_t compared = 0;
-  for_each_feasible(11, 3001, {1, 24, 300}, [&](const ServingCase& c) {
+  for_each_feasible(11, 9001, {1, 24, 300}, [&](const ServingCase& c) {
     const sim::Platform& p = *c.scenario.platform;
     auto& better = systems[p.system.id];
     if (better.empty()) {
