@@ -165,7 +165,8 @@ DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts& facts) {
     pools.decode = recorded(repeated->second, decode_, settings);
     bool speculates = false;
     if (const PublishedDeployment* known = find(row, facts, settings, &pools, speculates)) {
-      pools.decode.limits.max_sequences = known->pools.decode.limits.max_sequences;
+      pools.prefill.limits = known->pools.prefill.limits;
+      pools.decode.limits = known->pools.decode.limits;
     }
   } else if (const PublishedDeployment* known =
                  find(row, facts, settings, nullptr, server.may_speculate)) {
