@@ -228,7 +228,7 @@ TEST_CASE("Every model on every system runs in its own precision or says why not
       "test", fmt::format("base:\n"
                           "  serving: {{stack: vllm}}\n"
                           "  deployment: {{tensor_parallel: 1}}\n"
-                          "  traffic: {{input_tokens: 1000, output_tokens: 500, concurrency: 4}}\n"
+                          "  traffic: {{input_tokens: 1000, output_tokens: 20, concurrency: 4}}\n"
                           "axes:\n"
                           "  system: [{}]\n"
                           "  model: [{}]\n"
