@@ -83,6 +83,12 @@ TEST_CASE("A handover delays first tokens of two pools by as much, and those of 
   CHECK((after.ttft_mean - before.ttft_mean) / kHandover == Approx(1.0).epsilon(0.02));
   CHECK((after.end_to_end - before.end_to_end) / kHandover == Approx(1.0).epsilon(0.02));
   CHECK(after.tpot / before.tpot == Approx(1.0).epsilon(0.01));
+  const auto simulated = [&](const char* time) {
+    const StreamedScenario s = read_streamed_scenario(
+        base::parse_document("test", document("", "", poisson(0.5), served(time))));
+    return summarise(laws::run(s), 500, {}).ttft.mean;
+  };
+  CHECK((simulated("300 ms") - simulated("0 s")) / kHandover == Approx(1.0).epsilon(0.02));
   const auto one = [&](const char* time) {
     return estimated(
         "system: hgx_h200\nmodel: llama-3.1-70b\nprecision: fp8\n"

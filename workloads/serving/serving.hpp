@@ -107,8 +107,8 @@ struct Stack {
   base::Seconds sequence_overhead;   // host time in addition for each running sequence
   bool asynchronous = false;  // the host prepares an iteration while the GPU runs the one before
   base::Seconds request_overhead;  // once a request: HTTP, first detokenisation
-  base::Seconds
-      handover_overhead;  // of two pools, once a request in addition: they agree where its cache goes
+  // Of two pools, once a request in addition: they agree where its cache goes.
+  base::Seconds handover_overhead;
   // Times of the front end, which does one thing after another (sim/replay/front_end.hpp).
   base::Seconds intake_overhead;   // for each request
   base::Seconds token_overhead;    // for each prompt token: tokenisation

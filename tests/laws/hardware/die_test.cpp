@@ -164,8 +164,10 @@ TEST_CASE("A lower cap is never faster, and its joules fall to a least and rise 
 // linear in the part that the clock sets, which is too much by up to 3.1 % where that cap binds.
 // Equal requests on several ranks or stages come back in waves, of which there are several kinds: a little faster, and each
 // iteration has a prompt (12 % of the throughput of DeepSeek-V2 on two stages, which its simulation loses too).
-TEST_CASE("Better hardware makes no server slower by more than 1 %, or 3.5 % under a low cap",
-          "[laws][long]") {
+TEST_CASE(
+    "Better hardware makes no server slower by more than 1 %, 3.5 % under a low cap, 15 % on "
+    "several ranks or stages",
+    "[laws][long]") {
   struct Better {
     std::string name;
     Settings before, after;
