@@ -170,8 +170,8 @@ class Scheduler {
   std::vector<std::int64_t> budget_;
   std::vector<std::size_t> load_;       // sequences of all micro-batches
   std::vector<std::size_t> sequences_;  // the same with those that wait
-  std::vector<std::pair<std::size_t, std::size_t>>
-      by_load_;  // ranks to try for the request that waits first
+  // Loads and ranks to try for the request that waits first: a heap.
+  std::vector<std::pair<std::size_t, std::size_t>> by_load_;
   std::vector<Iteration> iterations_;
   std::vector<Start> started_;
   std::vector<std::int32_t> preempted_;
