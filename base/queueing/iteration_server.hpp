@@ -42,6 +42,8 @@ struct IterationServer {
   // Iterations are planned at the start of the one before: what comes meanwhile is in the one after. Without stages.
   bool plans_ahead = false;
   std::int64_t budget = 1;     // tokens of an iteration of a rank
+  std::int64_t query = 1;      // of these, that a decode takes
+  double gains = 1;            // tokens of its answer that a decode makes, on average
   std::int64_t sequences = 1;  // the most of a rank, in all micro-batches
   double cache = 1e18;         // tokens of a rank
   double each = 0;             // tokens' worth that a sequence takes in addition

@@ -54,9 +54,9 @@ class Path {
       job.left = r.output - r.begun;
       if (r.begun > 0) {
         ++begun;
-        job.cached = job.input + static_cast<double>(r.begun);
-        job.missing = 0.0;
         Host& h = answerers_[i % answerers_.size()];
+        job.cached = job.input + static_cast<double>(r.begun) * h.q->gains;
+        job.missing = 0.0;
         Station& s = h.stations[i / answerers_.size() % h.stations.size()];
         s.admit(static_cast<Id>(i), s.promise(job, job.cached, job.cached));
         s.decode(static_cast<Id>(i));
@@ -215,7 +215,7 @@ class Path {
     if (tokens > 0.0) {
       s.compute(id, tokens);
     } else {
-      s.left -= 1.0;
+      s.left -= static_cast<double>(h.q->query);
       take_over(s, id, now);
     }
   }
@@ -280,7 +280,7 @@ class Path {
     bool lost = false;
     for (Station& s : b.ranks) {
       lost = (!q.prompts_first && s.preempt_for_decodes()) || lost;
-      s.left = static_cast<double>(q.budget - (q.prompts_first ? 0 : s.decodes));
+      s.left = static_cast<double>(q.budget - (q.prompts_first ? 0 : s.decodes * q.query));
       s.work = {};
       if (s.partial >= 0 && s.left > 0.0) {
         s.compute(s.partial, std::min(job(s.partial).missing, s.left));
@@ -323,9 +323,9 @@ class Path {
     b.each = span.latency;
     b.count = 1;
     if (!b.mixed) {
-      const Seconds grows = span.token;
+      const Seconds grows = span.token * q.gains;
       const double beyond = h.held_each() - q.each - q.context;
-      b.each = base::max(Seconds{}, b.each + beyond * grows);
+      b.each = base::max(Seconds{}, b.each + beyond * span.token);
       b.count = alike(b, now, grows);
       b.each += 0.5 * static_cast<double>(b.count - 1) * grows;
     }
@@ -395,7 +395,7 @@ class Path {
         grow += batch.ranks[rank].decodes;
       }
       const double free = h.q->cache - h.rooms[rank].used;
-      most = grow > 0 ? std::min(most, std::floor(free / static_cast<double>(grow))) : most;
+      most = grow > 0 ? std::min(most, std::floor(free / (static_cast<double>(grow) * h.q->gains))) : most;
       Station& s = b.ranks[rank];
       steps = s.decodes > 0 ? std::min(steps, s.next_event() - s.iteration) : steps;
     }
@@ -410,11 +410,11 @@ class Path {
     Host& h = *b.host;
     const Seconds now = b.end;
     h.send_until(now);
-    std::int64_t tokens = b.decodes;
+    double tokens = static_cast<double>(b.decodes) * h.q->gains;
     for (const Station& s : b.ranks) {
-      tokens += static_cast<std::int64_t>(s.complete.size());
+      tokens += static_cast<double>(s.complete.size());
     }
-    const Seconds sent = h.hands_over ? now : h.send(now, static_cast<double>(tokens));
+    const Seconds sent = h.hands_over ? now : h.send(now, tokens);
     b.end = kNever;
     for (Station& s : b.ranks) {
       complete(s, b.count, now, sent);

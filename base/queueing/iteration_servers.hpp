@@ -2,8 +2,8 @@
 //
 // Servers that work in iterations, followed request by request: no formula, but the sample path of given requests.
 //
-// An iteration of a server gives every sequence that decodes one token, and computes tokens of prompts. A prompt whose
-// tokens are computed decodes from then on. What comes while an iteration runs waits for the next.
+// An iteration of a server gives every sequence that decodes a token, or a few where it predicts, and computes tokens of
+// prompts. A prompt whose tokens are computed decodes from then on. What comes while an iteration runs waits for the next.
 //
 //   T(D, N, A, S)   time of an iteration: D sequences decode, S prompts compute N tokens that attend to A pairs
 //   g(D) · (C − c)  is added where S = 0: sequences hold C tokens on average, and c in T
@@ -52,9 +52,9 @@ struct IterationRequest {
       arrival;  // of an open loop; in a closed one, how long its client waits before it sends it
   std::int64_t input = 1;   // tokens
   std::int64_t cached = 0;  // of these, computed before
-  std::int64_t output = 1;
+  std::int64_t output = 1;  // the first token, and the decodes
   std::int64_t begun =
-      0;  // tokens of the answer that are there at the start: it decodes from time 0 on
+      0;  // of these, that are done at the start: it decodes from time 0 on
 };
 
 // What became of a request.

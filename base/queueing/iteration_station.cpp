@@ -114,7 +114,7 @@ void IterationHost::send_until(Seconds now) {
   for (IterationMicroBatch& b : batches) {
     const std::int64_t upto = b.end < kNever ? b.ended_by(now) : b.sent;
     if (upto > b.sent) {
-      const Seconds work = q->send * static_cast<double>(b.decodes);
+      const Seconds work = q->send * (static_cast<double>(b.decodes) * q->gains);
       from = base::min(from, b.began + b.each * static_cast<double>(b.sent + 1));
       to = base::max(to, b.began + b.each * static_cast<double>(upto) + work);
       all += static_cast<double>(upto - b.sent) * work;
@@ -138,7 +138,7 @@ Seconds IterationHost::send(Seconds now, double tokens) {
 }
 
 double IterationStation::promise(const IterationJob& job, double known, double computed) const {
-  const auto answer = static_cast<double>(batch->host->hands_over ? 1 : job.left);
+  const double answer = batch->host->hands_over ? 1.0 : static_cast<double>(job.left) * q().gains;
   return q().promised < 0.0 ? computed : known + std::ceil(q().promised * answer);
 }
 
@@ -188,8 +188,8 @@ void IterationStation::decode(Id id) {
   j.beyond = unused <= 0.0;
   if (j.beyond) {
     ++beyond;
-  } else if (unused < static_cast<double>(j.left)) {
-    push({iteration + static_cast<std::int64_t>(unused), id, j.turn, false});
+  } else if (unused < static_cast<double>(j.left) * q().gains) {
+    push({iteration + static_cast<std::int64_t>(unused / q().gains), id, j.turn, false});
   }
 }
 
@@ -216,8 +216,8 @@ std::int64_t IterationStation::next_event() {
 
 void IterationStation::advance(std::int64_t count, std::vector<Id>& ended) {
   iteration += count;
-  room->used += static_cast<double>(count * decodes);
-  room->committed += static_cast<double>(count * beyond);
+  room->used += static_cast<double>(count * decodes) * q().gains;
+  room->committed += static_cast<double>(count * beyond) * q().gains;
   while (next_event() <= iteration) {
     const Event event = events_.front();
     pop();
@@ -234,7 +234,7 @@ void IterationStation::advance(std::int64_t count, std::vector<Id>& ended) {
 // Tokens of a sequence in the cache.
 double IterationStation::held(const IterationJob& job) const {
   return job.held +
-         (job.state == State::decodes ? static_cast<double>(iteration - job.since) : 0.0);
+         (job.state == State::decodes ? static_cast<double>(iteration - job.since) * q().gains : 0.0);
 }
 
 void IterationStation::stop(IterationJob& job) {
@@ -263,7 +263,7 @@ void IterationStation::free_leaving() {
 
 bool IterationStation::preempt_for_decodes() {
   bool lost = false;
-  while (decodes > 1 && room->used + static_cast<double>(decodes) > q().cache) {
+  while (decodes > 1 && room->used + static_cast<double>(decodes) * q().gains > q().cache) {
     preempt();
     lost = true;
   }

@@ -16,7 +16,8 @@ namespace roofcast::calibrate {
 namespace {
 
 constexpr std::int64_t kGpus = 8;
-constexpr double kSpread = 0.2;  // share of the scenarios
+constexpr double kSpread = 0.2;   // share of the scenarios
+constexpr double kDrafts = 0.15;  // and of those that predict
 
 template <class T>
 const T& pick(std::span<const T> all, base::Random& random) {
@@ -137,6 +138,14 @@ struct Replicas {
   std::string deployment;
   std::int64_t count;  // of those that serve, of the larger pool
 };
+std::string speculation(base::Random& random) {
+  if (random.uniform() >= kDrafts) {
+    return {};
+  }
+  const std::int64_t tokens = random.integer(1, 4);
+  return fmt::format(", speculative: {{method: ngram, draft_tokens: {}, acceptance: {:.2f}}}",
+                     tokens, random.uniform(0.4, 0.95));
+}
 // Keys of a deployment.
 std::string text_of(const RandomRanks& ranks) {
   std::string text = fmt::format("tensor_parallel: {}", ranks.tensor);
@@ -217,8 +226,10 @@ sim::StreamedScenario RandomScenarios::read(const std::string& parts,
 }
 
 std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, std::int64_t seed,
-                                                       base::Random& random, base::Random& spread,
+                                                       Streams& streams,
                                                        sim::Workspace& workspace) const {
+  base::Random& random = streams.all;
+  base::Random& spread = streams.ranks;
   const Model& model = pick(models_, random);
   RandomRanks ranks{.tensor = pick(model.tensor_parallel, random)};
   if (spread.uniform() < kSpread && !model.spread.empty()) {
@@ -231,11 +242,12 @@ std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, std::in
   const auto replicas =
       std::min(static_cast<std::int64_t>(pick({1, 1, 1, 2, 4, 8}, random)), kGpus / ranks.count());
   const std::string parts = fmt::format(
-      "system: {}\nmodel: {}\nprecision: {}\nserving: {{stack: {}{}}}\n", pick(systems_, random),
+      "system: {}\nmodel: {}\nprecision: {}\nserving: {{stack: {}{}{}}}\n", pick(systems_, random),
       model.id, model.precision, pick(stacks_, random),
       pools || replicas == 1 ? ""
                              : fmt::format(", replicas: {}{}", replicas,
-                                           is(kind, "agents") ? ", router: session" : ""));
+                                           is(kind, "agents") ? ", router: session" : ""),
+      speculation(streams.drafts));
   const Replicas serving = pools ? two_pools(ranks, random) : one_pool(ranks, replicas);
   const bool open = pools ? random.uniform() < 0.5 : kRandomKinds[kind].name.starts_with("open");
   const std::string both =
@@ -266,17 +278,18 @@ std::optional<RandomScenario> RandomScenarios::attempt(std::size_t kind, std::in
 
 RandomScenario RandomScenarios::draw(std::size_t number, sim::Workspace& workspace) const {
   constexpr int kTries = 1000;
-  base::Random random(seed_, fmt::format("scenario {}", number));
-  base::Random spread(seed_, fmt::format("ranks of scenario {}", number));
+  Streams streams{base::Random(seed_, fmt::format("scenario {}", number)),
+                  base::Random(seed_, fmt::format("ranks of scenario {}", number)),
+                  base::Random(seed_, fmt::format("drafts of scenario {}", number))};
   const std::int64_t seed =
       base::Random(seed_, fmt::format("requests of scenario {}", number)).integer(1, 1'000'000);
   std::vector<double> weights;
   for (const RandomKind& kind : kRandomKinds) {
     weights.push_back(kind.weight);
   }
-  const std::size_t kind = base::Discrete(weights)(random);
+  const std::size_t kind = base::Discrete(weights)(streams.all);
   for (int i = 0; i < kTries; ++i) {
-    if (auto drawn = attempt(kind, seed, random, spread, workspace)) {
+    if (auto drawn = attempt(kind, seed, streams, workspace)) {
       return std::move(*drawn);
     }
   }

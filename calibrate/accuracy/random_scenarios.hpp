@@ -5,6 +5,7 @@
 //   parts          a system, a stack, a model with its precision and tensor parallelism: random_scenarios.yaml
 //   ranks          one in five has attention-DP ranks or pipeline stages, drawn by itself: the others are what they
 //                  would be without these
+//   drafts         15 % predict 1 to 4 tokens, each of which is accepted with a probability of 0.4 to 0.95
 //   replicas       1 to 8, on at most 8 GPUs; half of the draws have one
 //   lengths        means of 128 to 8,000 tokens in and 16 to 1,024 out, log-uniform. Each is fixed, uniform or lognormal
 //   open loops     24,000 requests at 10 to 90 % of the rate at which the estimate saturates; gamma arrivals with a
@@ -72,9 +73,15 @@ class RandomScenarios {
     std::vector<std::int64_t> tensor_parallel;
     std::vector<RandomRanks> spread;  // with attention-DP ranks or pipeline stages
   };
-  // `spread` draws ranks, `seed` the requests.
-  std::optional<RandomScenario> attempt(std::size_t kind, std::int64_t seed, base::Random& random,
-                                        base::Random& spread, sim::Workspace& workspace) const;
+  // Each cause of chance has its own.
+  struct Streams {
+    base::Random all;
+    base::Random ranks;
+    base::Random drafts;
+  };
+  // `seed` draws the requests.
+  std::optional<RandomScenario> attempt(std::size_t kind, std::int64_t seed, Streams& streams,
+                                        sim::Workspace& workspace) const;
   sim::StreamedScenario read(const std::string& parts, const std::string& rest) const;
 
   std::uint64_t seed_;

@@ -34,7 +34,8 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace, 
     : s_(s),
       workspace_(workspace),
       groups_(groups),
-      context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))) {
+      context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))),
+      query_(s.serving->speculation.query_tokens()) {
   for (std::int64_t n = 16; n < s.serving->limits.max_tokens_per_iteration; n *= 2) {
     lengths_.push_back(n);
     if (n >= 64) {
@@ -49,6 +50,7 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace, 
   for (const std::size_t which : {0U, 1U, 2U, 3U}) {
     workloads::Batch batch;
     batch.decode_sequences = static_cast<std::int64_t>(which / 2);
+    batch.query_tokens = batch.decode_sequences > 0 ? query_ : 1;
     batch.context = context_;
     batch.prefill_sequences = 1;
     batch.prefill_tokens = which % 2 == 0 ? 1 : s.serving->stack.graph_tokens + 1;
@@ -93,9 +95,9 @@ Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
   Seconds& entry = mixed_[d * std::size(kBeside) + n];
   if (std::isnan(entry.si())) {
     const std::int64_t tokens = kBeside[n];
-    const std::int64_t all = kDecodes[d] + tokens;
+    const std::int64_t all = kDecodes[d] * query_ + tokens;
     entry = kDecodes[d] == 0 ? Seconds{}
-                             : cost({kDecodes[d], 1, context_, 1, tokens, 0, groups_}) -
+                             : cost({kDecodes[d], query_, context_, 1, tokens, 0, groups_}) -
                                    cost({0, 1, 0, 1, all, 0, groups_});
   }
   return entry;
@@ -114,7 +116,7 @@ Seconds CoarseIterations::decodes(double decodes, double tokens) {
 
 IterationTime CoarseIterations::operator()(std::int64_t decodes, double tokens, double attended) {
   const auto d = static_cast<double>(decodes);
-  const double all = tokens + d;
+  const double all = tokens + d * static_cast<double>(query_);
   // The pairs of the decodes are in decodes().
   const IterationTime prompt = prompts(all, attended + 0.5 * (all * all - tokens * tokens));
   const Seconds time = prompt.latency + (decodes > 0 ? this->decodes(d, tokens) : Seconds{});

@@ -5,10 +5,10 @@
 // The parts are those of sim/iteration/iteration_table.hpp. Nodes are few, the context of decodes is the mean, and what
 // several prompts in one iteration, or chunks of long ones, differ in is the number of pairs that they attend to:
 //
-//   t(D, N, A) = prompt(D + N) + slope(N) · (A − N²/2) + decodes(D, N),   at least the time of the host's launches
+//   t(D, N, A) = prompt(qD + N) + slope(N) · (A − N²/2) + decodes(D, N),   at least the time of the host's launches
 //
 //   symbol   meaning                                                                              unit
-//   D        sequences that decode                                                                –
+//   D        sequences that decode, and verify q tokens each                                      –
 //   N        prompt tokens                                                                        tokens
 //   A        pairs of prompt tokens, and tokens before them                                       –
 //   slope    (prompt(N) − time of four prompts of N/4 tokens) / (3 N²/8), or below it that of a
@@ -50,6 +50,7 @@ class CoarseIterations {
   Workspace& workspace_;
   std::int64_t groups_;
   std::int64_t context_;
+  std::int64_t query_;  // tokens of a decode
   std::vector<std::int64_t> lengths_;  // nodes of tokens of prompts
   std::vector<Prompt> prompts_;
   std::vector<base::Seconds> mixed_;  // decodes() at its nodes

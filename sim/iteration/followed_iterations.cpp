@@ -10,6 +10,7 @@ FollowedIterations::FollowedIterations(const ScenarioView& s, Workspace& workspa
       workspace_(workspace),
       costs_(s, workspace),
       ranks_(s.mapping->data_parallel),
+      query_(static_cast<double>(s.serving->speculation.query_tokens())),
       by_groups_(static_cast<std::size_t>(ranks_) + 1) {}
 
 FollowedIterations::Group& FollowedIterations::group(std::int64_t groups) {
@@ -47,7 +48,7 @@ FollowedIterations::Span FollowedIterations::operator()(std::span<const Batch> r
   if (ranks.size() == 1) {
     return time(ranks.front(), 1);
   }
-  const auto tokens = [](const Batch& b) { return static_cast<double>(b.decodes) + b.tokens; };
+  const auto tokens = [&](const Batch& b) { return static_cast<double>(b.decodes) * query_ + b.tokens; };
   double all = 0.0;
   for (const Batch& b : ranks) {
     all += tokens(b);
@@ -66,8 +67,9 @@ FollowedIterations::Span FollowedIterations::operator()(std::span<const Batch> r
 
 FollowedIterations::Span FollowedIterations::with_prompt(std::int64_t decodes, double tokens,
                                                          double attended) {
-  const auto one = static_cast<double>(decodes) + tokens;
-  const double all = static_cast<double>(ranks_ * decodes) + tokens;
+  const double each = static_cast<double>(decodes) * query_;
+  const double one = each + tokens;
+  const double all = static_cast<double>(ranks_) * each + tokens;
   return time({decodes, tokens, attended, 1}, equal_ranks(all, one, ranks_));
 }
 

@@ -46,6 +46,7 @@ class FollowedIterations {
   Workspace& workspace_;
   IterationCosts costs_;
   std::int64_t ranks_;
+  double query_;  // tokens of a decode
   std::vector<std::unique_ptr<Group>> by_groups_;
 };
 

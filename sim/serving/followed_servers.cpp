@@ -33,6 +33,8 @@ FollowedServers::FollowedServers(const ScenarioView& s, double count, Workspace&
   q.delayed_release = policy.delayed_release;
   q.plans_ahead = policy.plans_ahead;
   q.budget = s.serving->limits.max_tokens_per_iteration;
+  q.query = s.serving->speculation.query_tokens();
+  q.gains = s.serving->speculation.tokens_per_iteration();
   q.sequences = s.serving->limits.max_sequences;
   q.promised = policy.reserves == workloads::Reservation::request ? policy.reserved_output : -1.0;
   q.computes_again = !policy.prefix_cache || states_of(s) > base::Bytes{};
@@ -75,7 +77,7 @@ Seconds FollowedServers::longest_interval(base::Hertz rate, double prompt, doubl
   for (int i = 0; i < kFixedPointRounds; ++i) {
     const std::int64_t each = of_a_rank(std::min(rate * decodes * interval, most));
     const double prompts = rate * interval / static_cast<double>(q.ranks);
-    const double room = static_cast<double>(std::max<std::int64_t>(1, q.budget - each));
+    const double room = static_cast<double>(std::max<std::int64_t>(1, q.budget - each * q.query));
     const double tokens = std::min(std::max(1.0, prompts) * prompt, room);
     const Seconds with =
         times_.with_prompt(each, tokens, 0.5 * tokens * std::min(prompt, tokens)).latency;
@@ -94,7 +96,7 @@ double FollowedServers::busy(base::Hertz rate, double prompt, double decodes) {
   const std::int64_t each = of_a_rank(decodes);
   const std::int64_t beside = q.prompts_first ? 0 : each;
   const double tokens =
-      std::min(prompt, static_cast<double>(std::max<std::int64_t>(1, q.budget - beside)));
+      std::min(prompt, static_cast<double>(std::max<std::int64_t>(1, q.budget - beside * q.query)));
   const Seconds with = times_.with_prompt(beside, tokens, 0.5 * tokens * prompt).period;
   const Seconds without = times_.alone(each).period;
   const Seconds adds = base::max(Seconds{}, q.prompts_first ? with : with - without);

@@ -47,21 +47,25 @@ constexpr double kLonger = 2.0;         // the later half of the requests, than 
 // start, and meets the same arrivals.
 class SampledRequests {
  public:
-  explicit SampledRequests(const workloads::Traffic& traffic)
-      : t_(traffic),
+  explicit SampledRequests(const ScenarioView& s)
+      : t_(*s.traffic),
+        speculation_(s.serving->speculation),
         random_(kSeed, "estimate"),
-        at_the_start_(kSeed, traffic.arrivals ? "running" : "estimate") {}
+        at_the_start_(kSeed, s.traffic->arrivals ? "running" : "estimate"),
+        accepted_(kSeed, "acceptance") {}
 
   std::vector<IterationRequest> all;
+  std::vector<double> answers;  // tokens of each
 
   void add(std::size_t n) {
     const auto inputs = workloads::even_lengths(t_.input, t_.input_tokens, n, random_);
     const auto outputs = workloads::even_lengths(t_.output, t_.output_tokens, n, random_);
     for (std::size_t i = 0; i < n; ++i) {
+      answers.push_back(std::max(1.0, std::floor(outputs[i])));
       all.push_back({{},
                      static_cast<std::int64_t>(inputs[i]),
                      t_.cached_tokens,
-                     std::max<std::int64_t>(1, static_cast<std::int64_t>(outputs[i])),
+                     1 + decodes(answers.back()),
                      0});
     }
   }
@@ -72,19 +76,20 @@ class SampledRequests {
                              ? std::vector<double>(1, static_cast<double>(t_.output_tokens))
                              : workloads::quantiles(t_.output, kAnswers);
     const double sum = std::accumulate(outputs.begin(), outputs.end(), 0.0);
-    std::vector<double> answers;
+    std::vector<double> running;
     std::size_t which = 0;
     double upto = outputs[0];
-    while (answers.size() < n) {
-      const double at = (static_cast<double>(answers.size()) + 0.5) / static_cast<double>(n) * sum;
+    while (running.size() < n) {
+      const double at = (static_cast<double>(running.size()) + 0.5) / static_cast<double>(n) * sum;
       while (which + 1 < outputs.size() && upto < at) {
         upto += outputs[++which];
       }
-      answers.push_back(std::max(2.0, outputs[which]));
+      running.push_back(std::max(2.0, std::floor(outputs[which])));
     }
-    workloads::shuffle(answers, at_the_start_);
+    workloads::shuffle(running, at_the_start_);
     for (std::size_t i = 0; i < n; ++i) {
-      const auto output = static_cast<std::int64_t>(answers[i]);
+      const std::int64_t output = 1 + decodes(running[i]);
+      answers.push_back(running[i]);
       all.push_back({{},
                      static_cast<std::int64_t>(inputs[i]),
                      0,
@@ -117,20 +122,37 @@ class SampledRequests {
     add(n);
     const std::vector<IterationRequest> period(all.begin() + static_cast<std::ptrdiff_t>(from),
                                                all.end());
+    const std::vector<double> lengths(answers.begin() + static_cast<std::ptrdiff_t>(from),
+                                      answers.end());
     all.resize(from);
+    answers.resize(from);
     const auto times = workloads::even_arrivals(arrivals, share, n, random_);
     const Seconds whole = static_cast<double>(n) / (share * workloads::mean_rate(arrivals));
     const Seconds start = times[n - margin - 1];
     for (std::size_t i = n - margin; i < 2 * n + margin; ++i) {
+      answers.push_back(lengths[i % n]);
       all.push_back(period[i % n]);
       all.back().arrival = times[i % n] + static_cast<double>(i / n) * whole - start;
     }
   }
 
  private:
+  // Of an answer of so many tokens: their number varies with the drafts that are accepted.
+  std::int64_t decodes(double tokens) {
+    const auto rest = static_cast<std::int64_t>(tokens) - 1;
+    if (speculation_.verified() == 0 || rest == 0) {
+      return rest;
+    }
+    const double mean = speculation_.iterations(rest);
+    const double deviation = std::sqrt(mean * speculation_.squared_variation());
+    return std::clamp<std::int64_t>(std::llround(accepted_.normal(mean, deviation)), 1, rest);
+  }
+
   const workloads::Traffic& t_;
+  const workloads::Speculation& speculation_;
   base::Random random_;
   base::Random at_the_start_;
+  base::Random accepted_;
 };
 
 // What became of the requests that count.
@@ -188,27 +210,27 @@ bool meets(const workloads::Objectives& o, Seconds first, Seconds token, Seconds
          (!o.end_to_end || stay <= *o.end_to_end);
 }
 
-Sample sample(const queueing::IterationPools& pools, const std::vector<IterationRequest>& requests,
+Sample sample(const queueing::IterationPools& pools, const SampledRequests& requests,
               const workloads::Traffic& traffic, std::size_t clients, std::size_t from,
               std::size_t upto) {
   Sample r;
-  r.path = queueing::follow(pools, requests, static_cast<std::int64_t>(clients), from);
+  r.path = queueing::follow(pools, requests.all, static_cast<std::int64_t>(clients), from);
   std::vector<double> first;
   std::vector<double> token;
   double good = 0.0;
   for (std::size_t i = from; i < upto; ++i) {
     const queueing::IterationOutcome& o = r.path.outcomes[i];
     const Seconds decodes = o.last - o.first;
-    const Seconds each =
-        requests[i].output > 1 ? decodes / static_cast<double>(requests[i].output - 1) : Seconds{};
+    const double tokens = requests.answers[i];
+    const Seconds each = tokens > 1.0 ? decodes / (tokens - 1.0) : Seconds{};
     first.push_back((o.first - o.arrival).si());
-    if (requests[i].output > 1) {
+    if (tokens > 1.0) {
       token.push_back(each.si());
     }
     for (const workloads::RequestClass& c : traffic.classes) {
       good += meets(c.objectives, o.first - o.arrival, each, o.last - o.arrival) ? c.share : 0.0;
     }
-    r.pause += clients > 0 ? requests[i].arrival : Seconds{};
+    r.pause += clients > 0 ? requests.all[i].arrival : Seconds{};
     r.stay += o.last - o.arrival;
     r.later += (i < (from + upto) / 2 ? -kLonger : 1.0) * (o.last - o.arrival);
     r.decoding += decodes;
@@ -248,30 +270,31 @@ std::size_t open_count(const ScenarioView& s, double share) {
   return workloads::whole_cycles(*s.traffic->arrivals, share, kOpen * times, kMostPhases * times);
 }
 
-Sample open_sample(const queueing::IterationPools& pools, const workloads::Traffic& t, double share,
+Sample open_sample(const queueing::IterationPools& pools, const ScenarioView& s, double share,
                    double running, std::size_t n) {
-  SampledRequests requests(t);
+  const workloads::Traffic& t = *s.traffic;
+  SampledRequests requests(s);
   const auto begun = static_cast<std::size_t>(t.output_tokens > 1 ? running : 0.0);
   requests.add_running(begun);
   requests.arrive(*t.arrivals, share, n, margin(begun));
   const std::size_t from = begun + margin(begun);
-  return sample(pools, requests.all, t, 0, from, from + n);
+  return sample(pools, requests, t, 0, from, from + n);
 }
 
 // `running`: clients whose requests run at the start.
-Sample closed_sample(const queueing::IterationPools& pools, const workloads::Traffic& t,
-                     std::size_t clients, std::size_t running, std::int64_t times,
+Sample closed_sample(const queueing::IterationPools& pools, const ScenarioView& s,
+                     std::size_t clients, std::size_t running,
                      std::span<const Seconds> pauses = {}) {
-  SampledRequests requests(t);
+  SampledRequests requests(s);
   requests.add_running(running);
   const std::size_t n =
       std::max(4 * clients, std::clamp(kPerClient * clients, kClosed, kMostClosed)) *
-      static_cast<std::size_t>(times);
+      static_cast<std::size_t>(s.sample);
   requests.add(n - running);
   if (!pauses.empty()) {
     requests.pause(pauses);
   }
-  return sample(pools, requests.all, t, clients, std::max(n / 10, 2 * clients), n - clients);
+  return sample(pools, requests, *s.traffic, clients, std::max(n / 10, 2 * clients), n - clients);
 }
 
 // A deployment of one pool.
@@ -298,10 +321,10 @@ class SampledLoop : Server {
     std::size_t n = open_count(s_, share_);
     const std::size_t longest = std::max(kMostOpen, 4 * n);
     Sample followed =
-        open_sample(pools, *s_.traffic, share_, present_at(found.rate) * (rate / found.rate), n);
+        open_sample(pools, s_, share_, present_at(found.rate) * (rate / found.rate), n);
     while (4 * n <= longest && is_rough(followed, rate)) {
       n *= 4;
-      followed = open_sample(pools, *s_.traffic, share_, rate * followed.decoding, n);
+      followed = open_sample(pools, s_, share_, rate * followed.decoding, n);
     }
     summarise(followed, found, r);
     r.piles_up = found.running > kPilesUp * slots_ || followed.later > Seconds{};
@@ -312,8 +335,8 @@ class SampledLoop : Server {
 
   SteadyState closed(std::span<const Seconds> pauses) {
     const double clients = std::max(1.0, std::round(share_ * replicas_ * clients_));
-    const Sample followed = closed_sample({servers_.q, {}, {}, {}}, *s_.traffic,
-                                          static_cast<std::size_t>(clients), 0, s_.sample, pauses);
+    const Sample followed = closed_sample({servers_.q, {}, {}, {}}, s_,
+                                          static_cast<std::size_t>(clients), 0, pauses);
     SteadyState r;
     Solution found;
     found.rate = clients_ / (followed.pause + followed.stay);
@@ -390,8 +413,7 @@ bool is_followed(const ScenarioView& s) {
   const std::int64_t ranks = std::max(
       s.mapping->data_parallel, s.pools == nullptr ? 1 : s.pools->prefill.mapping.data_parallel);
   const workloads::SchedulerPolicy& policy = s.serving->policy;
-  return few && !s.formulas_only && s.serving->speculation.verified() == 0 &&
-         s.traffic->images == 0 && policy.queue == workloads::Queue::arrival &&
+  return few && !s.formulas_only && policy.queue == workloads::Queue::arrival &&
          policy.batch_wait_iterations == 0 && policy.receive_iterations <= 1 &&
          (policy.rank_wait_iterations == 0 || ranks == 1);
 }
@@ -432,12 +454,11 @@ void sample_pools(const ScenarioView& s, const PoolScenarios& pools, Workspace& 
   const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
   const auto clients = static_cast<std::size_t>(t.concurrency);
   const Sample followed =
-      t.arrivals ? open_sample(two, t, 1.0, running, open_count(s, 1.0))
-                 : closed_sample(two, t, clients,
+      t.arrivals ? open_sample(two, s, 1.0, running, open_count(s, 1.0))
+                 : closed_sample(two, s, clients,
                                  alike && t.output_tokens > 1
                                      ? std::min(clients, static_cast<std::size_t>(running))
-                                     : 0,
-                                 s.sample);
+                                     : 0);
   if (!t.arrivals) {
     r.requests_per_second = static_cast<double>(t.concurrency) / followed.stay.si();
   }
