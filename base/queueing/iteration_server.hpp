@@ -49,6 +49,14 @@ struct IterationServer {
   double each = 0;             // tokens' worth that a sequence takes in addition
   double promised = -1;  // share of the answer; below 0: the tokens of the first iteration alone
   bool computes_again = false;  // a sequence that lost its place computes all of its tokens again
+  // The greatest priority first, then the one that came first. The least one loses its place, then the one that came last.
+  bool by_priority = false;
+  // Beside sequences that decode, requests are let in after so many iterations at the latest, until they fill this share of
+  // all budgets; or until there is one for each rank.
+  std::int64_t waits_for_more = 0;
+  double enough = 0;
+  std::int64_t waits_for_ranks = 0;
+  std::int64_t looks_every = 1;  // iterations without prompts, for requests that came; without stages
   std::int64_t front_ends = 1;  // of a server
   Seconds take;                 // of a front end for a request
   Seconds take_token;           // and for each token of it

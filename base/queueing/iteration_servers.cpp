@@ -22,7 +22,7 @@ using Job = IterationJob;
 using Id = Station::Id;
 
 constexpr Seconds kNever = Host::kNever;
-constexpr Seconds kSame = base::nanosecond;  // times that are one, but for rounding
+constexpr Seconds kSame = Host::kSame;
 
 // All servers and what comes to them.
 class Path {
@@ -52,6 +52,7 @@ class Path {
       job.cached = static_cast<double>(std::min(r.cached, r.input - 1));
       job.missing = job.input - job.cached;
       job.left = r.output - r.begun;
+      job.priority = r.priority;
       if (r.begun > 0) {
         ++begun;
         Host& h = answerers_[i % answerers_.size()];
@@ -252,11 +253,7 @@ class Path {
   // The next iterations of a server: of its micro-batches that do not run, as soon as the first stage is free.
   void start(Host& h, Seconds now) {
     h.due = false;
-    const Seconds planned = h.plan_of(now);
-    while (!h.incoming.empty() && job(h.incoming.front()).queued <= planned + kSame) {
-      h.waiting.push_back(h.incoming.front());
-      h.incoming.pop_front();
-    }
+    h.look(now);
     h.wake = kNever;
     const std::size_t batches = h.batches.size();
     for (std::size_t tried = 1, first = h.last; tried <= batches; ++tried) {
@@ -286,7 +283,7 @@ class Path {
         s.compute(s.partial, std::min(job(s.partial).missing, s.left));
       }
     }
-    if (!lost) {
+    if (!lost && !b.host->holds_back(b)) {
       admit_all(b, now);
       if (b.any_leaves() && !b.has_prompts() && b.decoding() == 0) {
         b.free_leaving();
@@ -327,6 +324,8 @@ class Path {
       const double beyond = h.held_each() - q.each - q.context;
       b.each = base::max(Seconds{}, b.each + beyond * span.token);
       b.count = alike(b, now, grows);
+      h.repeat(b.count - 1);
+      h.unlooked += b.count;
       b.each += 0.5 * static_cast<double>(b.count - 1) * grows;
     }
     b.sent = 0;
@@ -399,6 +398,7 @@ class Path {
       Station& s = b.ranks[rank];
       steps = s.decodes > 0 ? std::min(steps, s.next_event() - s.iteration) : steps;
     }
+    steps = std::min(steps, h.same_answers());
     const std::int64_t count = std::max<std::int64_t>(
         1, most < static_cast<double>(steps) ? static_cast<std::int64_t>(most) : steps);
     b.each = count > 1 ? each : b.each;

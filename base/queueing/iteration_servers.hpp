@@ -18,7 +18,7 @@
 // period after the one before, and its tokens are there after the latency of all stages. They share places, cache and what
 // waits.
 //
-//   admission   first come, first served, until the budget, the sequences or the cache are full
+//   admission   first come, first served, or by priority, until the budget, the sequences or the cache are full
 //   cache       a sequence holds its tokens, and is promised those of its prompt and a share of its answer. Who finds no
 //               room for the next token takes that of the sequence that was admitted last, which waits in front
 //   front end   takes requests in and sends tokens, one after the other
@@ -55,6 +55,7 @@ struct IterationRequest {
   std::int64_t output = 1;  // the first token, and the decodes
   std::int64_t begun =
       0;  // of these, that are done at the start: it decodes from time 0 on
+  std::int32_t priority = 0;  // the greater one first, where the servers have priorities
 };
 
 // What became of a request.

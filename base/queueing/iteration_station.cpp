@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace roofcast::base::queueing {
 namespace {
@@ -74,6 +75,114 @@ void IterationHost::comes(Id id) {
     --place;
   }
   incoming.insert(place, id);
+}
+
+void IterationHost::look(Seconds now) {
+  const IterationMicroBatch& b = batches.front();
+  const bool rarely = q->looks_every > 1 && batches.size() == 1;
+  if (rarely && !is_idle()) {
+    return;
+  }
+  const auto come = [&](Seconds by) {
+    const auto late = [&](Id id) { return job(id).queued > by + kSame; };
+    return std::ranges::find_if(incoming, late) - incoming.begin();
+  };
+  const auto receive = [&](std::ptrdiff_t count) {
+    for (; count > 0; --count) {
+      wait(incoming.front(), false);
+      incoming.pop_front();
+    }
+  };
+  receive(std::exchange(received, 0));
+  if (rarely && b.has_work() && !b.mixed && unlooked < q->looks_every) {
+    return;
+  }
+  unlooked = 0;
+  if (rarely && plans_ahead() && b.has_work()) {
+    received = come(now);
+  } else {
+    receive(come(plan_of(now)));
+  }
+}
+
+void IterationHost::wait(Id id, bool again) {
+  if (q->by_priority) {
+    const auto before = [&](Id a, Id b) {
+      return job(a).priority != job(b).priority ? job(a).priority > job(b).priority : a < b;
+    };
+    waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), id, before), id);
+  } else if (again) {
+    waiting.push_front(id);
+  } else {
+    waiting.push_back(id);
+  }
+}
+
+bool IterationHost::holds_back(const IterationMicroBatch& b) {
+  return (q->waits_for_more > 0 && waits_for_more(b)) ||
+         (q->waits_for_ranks > 0 && rooms.size() > 1 && waits_for_ranks(b));
+}
+
+bool IterationHost::waits_for_more(const IterationMicroBatch& b) {
+  if (waiting.empty() || b.places() == 0) {
+    return false;
+  }
+  const double all =
+      q->enough * static_cast<double>(q->budget * static_cast<std::int64_t>(rooms.size()));
+  auto tokens = static_cast<double>(b.places() * q->query);
+  for (std::size_t i = 0; i < waiting.size() && tokens < all; ++i) {
+    tokens += job(waiting[i]).missing;
+  }
+  const bool waits = tokens < all && waited < q->waits_for_more;
+  waited = waits ? waited + 1 : 0;
+  return waits;
+}
+
+// Iterations count in which no request waits.
+bool IterationHost::waits_for_ranks(const IterationMicroBatch& b) {
+  const bool all_decode = std::ranges::none_of(b.ranks, [](const auto& s) { return s.places == 0; });
+  const bool waits = all_decode && !one_for_each_rank() && ++unbalanced < q->waits_for_ranks;
+  unbalanced = waits ? unbalanced : 0;
+  return waits;
+}
+
+// In order, those that wait go to the rank with the fewest.
+bool IterationHost::one_for_each_rank() const {
+  std::vector<std::int64_t> places;
+  for (const IterationRoom& room : rooms) {
+    places.push_back(room.places);
+  }
+  std::size_t ranks = 0;
+  for (std::size_t i = 0; i < waiting.size() && ranks < rooms.size(); ++i) {
+    const auto least = std::ranges::min_element(places);
+    if (*least >= q->sequences) {
+      return false;
+    }
+    ranks += *least == rooms[static_cast<std::size_t>(least - places.begin())].places ? 1 : 0;
+    ++*least;
+  }
+  return ranks == rooms.size();
+}
+
+std::int64_t IterationHost::same_answers() const {
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  if (!waiting.empty() && waited > 0) {
+    most = q->waits_for_more - waited + 1;
+  }
+  if (!waiting.empty() && unbalanced > 0) {
+    most = std::min(most, q->waits_for_ranks - unbalanced);
+  }
+  if (q->looks_every > 1 && batches.size() == 1) {
+    most = received > 0 ? 1 : std::min(most, q->looks_every - unlooked);
+  }
+  return std::max<std::int64_t>(1, most);
+}
+
+void IterationHost::repeat(std::int64_t more) {
+  waited += waiting.empty() || waited == 0 ? 0 : more;
+  if (q->waits_for_ranks > 0 && unbalanced > 0) {
+    unbalanced = (unbalanced + more) % q->waits_for_ranks;
+  }
 }
 
 Seconds IterationHost::take(Seconds now, double tokens) {
@@ -270,29 +379,44 @@ bool IterationStation::preempt_for_decodes() {
   return lost;
 }
 
-// The sequence that was admitted last loses its place.
-void IterationStation::preempt() {
-  while (!admitted.empty()) {
-    const Id id = admitted.back();
+std::size_t IterationStation::victim() {
+  const auto runs = [&](Id id) {
+    return job(id).state == State::decodes || job(id).state == State::prompt;
+  };
+  while (!admitted.empty() && !runs(admitted.back())) {
     admitted.pop_back();
-    IterationJob& j = job(id);
-    if (j.state != State::decodes && j.state != State::prompt) {
-      continue;
-    }
-    if (j.state == State::decodes) {
-      stop(j);
-    }
-    const double known = j.cached + j.missing > j.held ? j.cached + j.missing : j.held;
-    j.missing = q().computes_again ? known : std::max(j.missing, std::min(kPart, known));
-    j.cached = known - j.missing;
-    partial = partial == id ? -1 : partial;
-    release(id);
-    j.state = State::waits;
-    j.held = 0.0;
-    ++j.turn;
-    batch->host->waiting.push_front(id);
+  }
+  if (!q().by_priority || admitted.empty()) {
+    return admitted.empty() ? 0 : admitted.size() - 1;
+  }
+  std::erase_if(admitted, [&](Id id) { return !runs(id); });
+  const auto rather = [&](Id a, Id b) {
+    return job(a).priority != job(b).priority ? job(a).priority < job(b).priority : a > b;
+  };
+  return static_cast<std::size_t>(std::ranges::min_element(admitted, rather) - admitted.begin());
+}
+
+// A sequence loses its place: the one that was admitted last, or the least urgent one.
+void IterationStation::preempt() {
+  const std::size_t which = victim();
+  if (which >= admitted.size()) {
     return;
   }
+  const Id id = admitted[which];
+  admitted.erase(admitted.begin() + static_cast<std::ptrdiff_t>(which));
+  IterationJob& j = job(id);
+  if (j.state == State::decodes) {
+    stop(j);
+  }
+  const double known = j.cached + j.missing > j.held ? j.cached + j.missing : j.held;
+  j.missing = q().computes_again ? known : std::max(j.missing, std::min(kPart, known));
+  j.cached = known - j.missing;
+  partial = partial == id ? -1 : partial;
+  release(id);
+  j.state = State::waits;
+  j.held = 0.0;
+  ++j.turn;
+  batch->host->wait(id, true);
 }
 
 }  // namespace roofcast::base::queueing

@@ -31,6 +31,7 @@ struct IterationJob {
   std::int64_t since = 0;
   std::int64_t left = 0;             // tokens of the answer
   std::int32_t turn = 0;             // how often it lost its place
+  std::int32_t priority = 0;
   IterationStation* from = nullptr;  // of the first pool, which keeps its tokens
   double kept = 0;                   // tokens there, and the larger of them and the promise
   double kept_promise = 0;
@@ -106,6 +107,7 @@ struct IterationStation {
   double held(const IterationJob& job) const;
   void hold(IterationJob& job, double tokens);
   void preempt();
+  std::size_t victim();  // its place among the admitted ones; their number where there is none
 };
 
 // A micro-batch on all ranks, and the iterations of it that run, all alike.
@@ -137,6 +139,7 @@ struct IterationMicroBatch {
 // A server.
 struct IterationHost {
   static constexpr Seconds kNever = Seconds::infinity();
+  static constexpr Seconds kSame = base::nanosecond;  // times that are one, but for rounding
   using Id = std::int32_t;
 
   const IterationServer* q = nullptr;
@@ -154,6 +157,11 @@ struct IterationHost {
   std::deque<Id> incoming;   // in the front end, or on the link
   std::deque<Id> waiting;
   std::int64_t load = 0;  // requests that it has, without those that are done
+  // Iterations one after the other, in which it waited for more prompts, for one on each rank, and did not look for any.
+  std::int64_t waited = 0;
+  std::int64_t unbalanced = 0;
+  std::int64_t unlooked = 0;
+  std::ptrdiff_t received = 0;  // of those that come: for the next plan
 
   std::vector<Seconds> free;  // when each process of the front end is
   std::size_t next_free = 0;
@@ -162,6 +170,14 @@ struct IterationHost {
   void set_up(const IterationServer& server, bool hands_over, std::vector<IterationJob>& jobs);
   IterationJob& job(Id id) { return (*jobs)[static_cast<std::size_t>(id)]; }
   void comes(Id id);  // in the order of `queued`
+  // Requests that have come wait from now on, if the server looks for them.
+  void look(Seconds now);
+  void wait(Id id, bool again);  // `again`: it lost its place
+  // Whether no request is let in by the iteration that is planned.
+  bool holds_back(const IterationMicroBatch& batch);
+  // How many iterations without prompts have the same answer, and that so many of them ran after the planned one.
+  std::int64_t same_answers() const;
+  void repeat(std::int64_t more);
   // When the front end has taken a request in.
   Seconds take(Seconds now, double tokens);
   // Tokens of iterations that have ended by `now` go through the front end, without those of the last ones that run.
@@ -176,6 +192,11 @@ struct IterationHost {
   Seconds plan_of(Seconds now) const;
   std::int64_t places() const;
   double held_each() const;  // tokens' worth of a place, mean
+
+ private:
+  bool waits_for_more(const IterationMicroBatch& batch);
+  bool waits_for_ranks(const IterationMicroBatch& batch);
+  bool one_for_each_rank() const;
 };
 
 inline const IterationServer& IterationStation::q() const { return *batch->host->q; }

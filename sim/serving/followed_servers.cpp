@@ -36,6 +36,11 @@ FollowedServers::FollowedServers(const ScenarioView& s, double count, Workspace&
   q.query = s.serving->speculation.query_tokens();
   q.gains = s.serving->speculation.tokens_per_iteration();
   q.sequences = s.serving->limits.max_sequences;
+  q.by_priority = policy.queue == workloads::Queue::priority;
+  q.waits_for_more = policy.batch_wait_iterations;
+  q.enough = policy.batch_wait_fill;
+  q.waits_for_ranks = policy.rank_wait_iterations;
+  q.looks_every = policy.receive_iterations;
   q.promised = policy.reserves == workloads::Reservation::request ? policy.reserved_output : -1.0;
   q.computes_again = !policy.prefix_cache || states_of(s) > base::Bytes{};
   q.front_ends = s.serving->front_ends_of(*s.mapping);

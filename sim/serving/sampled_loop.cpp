@@ -52,10 +52,13 @@ class SampledRequests {
         speculation_(s.serving->speculation),
         random_(kSeed, "estimate"),
         at_the_start_(kSeed, s.traffic->arrivals ? "running" : "estimate"),
-        accepted_(kSeed, "acceptance") {}
+        accepted_(kSeed, "acceptance"),
+        by_priority_(s.serving->policy.queue == workloads::Queue::priority),
+        urgent_(kSeed, "priority") {}
 
   std::vector<IterationRequest> all;
   std::vector<double> answers;  // tokens of each
+  bool by_priority() const { return by_priority_; }
 
   void add(std::size_t n) {
     const auto inputs = workloads::even_lengths(t_.input, t_.input_tokens, n, random_);
@@ -66,7 +69,8 @@ class SampledRequests {
                      static_cast<std::int64_t>(inputs[i]),
                      t_.cached_tokens,
                      1 + decodes(answers.back()),
-                     0});
+                     0,
+                     priority()});
     }
   }
   // Sequences that decode at the start. Their answers weigh by their length.
@@ -94,7 +98,8 @@ class SampledRequests {
                      static_cast<std::int64_t>(inputs[i]),
                      0,
                      output,
-                     at_the_start_.integer(1, output - 1)});
+                     at_the_start_.integer(1, output - 1),
+                     priority()});
     }
   }
   // Their clients pause before them, for these times in a random order, and for their mean.
@@ -148,11 +153,25 @@ class SampledRequests {
     return std::clamp<std::int64_t>(std::llround(accepted_.normal(mean, deviation)), 1, rest);
   }
 
+  std::int32_t priority() {
+    if (!by_priority_ || t_.classes.empty()) {
+      return 0;
+    }
+    double at = urgent_.uniform();
+    std::size_t which = 0;
+    while (which + 1 < t_.classes.size() && at >= t_.classes[which].share) {
+      at -= t_.classes[which++].share;
+    }
+    return static_cast<std::int32_t>(t_.classes[which].priority);
+  }
+
   const workloads::Traffic& t_;
   const workloads::Speculation& speculation_;
   base::Random random_;
   base::Random at_the_start_;
   base::Random accepted_;
+  bool by_priority_;
+  base::Random urgent_;
 };
 
 // What became of the requests that count.
@@ -227,8 +246,12 @@ Sample sample(const queueing::IterationPools& pools, const SampledRequests& requ
     if (tokens > 1.0) {
       token.push_back(each.si());
     }
+    // Without priorities, each request may be of any class.
     for (const workloads::RequestClass& c : traffic.classes) {
-      good += meets(c.objectives, o.first - o.arrival, each, o.last - o.arrival) ? c.share : 0.0;
+      const double share = !requests.by_priority()                          ? c.share
+                           : c.priority == requests.all[i].priority ? 1.0
+                                                                    : 0.0;
+      good += meets(c.objectives, o.first - o.arrival, each, o.last - o.arrival) ? share : 0.0;
     }
     r.pause += clients > 0 ? requests.all[i].arrival : Seconds{};
     r.stay += o.last - o.arrival;
@@ -410,12 +433,7 @@ bool is_followed(const ScenarioView& s) {
   const bool few = s.pools == nullptr ||
                    static_cast<double>(std::max(s.pools->prefill.replicas,
                                                 s.pools->decode.replicas)) <= 2.0 * kMostServers;
-  const std::int64_t ranks = std::max(
-      s.mapping->data_parallel, s.pools == nullptr ? 1 : s.pools->prefill.mapping.data_parallel);
-  const workloads::SchedulerPolicy& policy = s.serving->policy;
-  return few && !s.formulas_only && policy.queue == workloads::Queue::arrival &&
-         policy.batch_wait_iterations == 0 && policy.receive_iterations <= 1 &&
-         (policy.rank_wait_iterations == 0 || ranks == 1);
+  return few && !s.formulas_only;
 }
 
 bool stay_in_step(const ScenarioView& s) {
