@@ -11,8 +11,7 @@ bool has_classes(const ScenarioView& s) {
 std::string_view class_gap(const ScenarioView& s) {
   return !has_classes(s)     ? ""
          : s.traffic->agents ? "turns of agents are not told apart"
-         : s.serving->policy.queue != workloads::Queue::arrival ? "priorities are left out"
-                                                                : "";
+                             : "";
 }
 
 std::vector<double> class_attainment(const ScenarioView& scenario, Workspace& workspace) {
@@ -23,10 +22,15 @@ std::vector<double> class_attainment(const ScenarioView& scenario, Workspace& wo
   workloads::Traffic traffic = *scenario.traffic;
   ScenarioView s = scenario;
   s.traffic = &traffic;
+  const workloads::Objectives never{.ttft = -1.0 * base::second};
   for (const workloads::RequestClass& each : scenario.traffic->classes) {
-    traffic.classes = {{.objectives = each.objectives}};
+    traffic.classes = scenario.traffic->classes;
+    for (workloads::RequestClass& other : traffic.classes) {
+      other.objectives = other.priority == each.priority ? other.objectives : never;
+    }
     // A class without objectives is good whatever happens.
-    shares.push_back(each.objectives.any() ? estimate(s, workspace).steady.attainment : 1.0);
+    shares.push_back(
+        each.objectives.any() ? estimate(s, workspace).steady.attainment / each.share : 1.0);
   }
   return shares;
 }

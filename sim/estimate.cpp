@@ -10,10 +10,8 @@
 #include "sim/result/costs.hpp"
 #include "sim/result/feasibility.hpp"
 #include "sim/serving/agents.hpp"
-#include "sim/serving/closed_loop.hpp"
 #include "sim/serving/disaggregated.hpp"
 #include "sim/serving/lockstep.hpp"
-#include "sim/serving/open_loop.hpp"
 #include "sim/serving/sampled_loop.hpp"
 #include "sim/serving/server.hpp"
 #include "sim/training/post_training.hpp"
@@ -40,17 +38,11 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
   if (!e.fits()) {
     return e;
   }
-  const base::Bytes held =
-      states_of(s) +
-      keys_of(held_tokens(s) + static_cast<double>(s.serving->speculation.verified()), s);
-  e.max_running = held > base::Bytes{} ? e.footprint.cache / held
-                                       : static_cast<double>(s.serving->limits.max_sequences);
+  e.max_running = sequences_in(e.footprint.cache, s);
   const double slots = std::max(1.0, std::floor(e.max_running));
-  e.steady = s.traffic->agents     ? agents_steady_state(s, {s, cache.mean_request}, e, workspace)
-             : stay_in_step(s)     ? lockstep(s, e.max_running, workspace)
-             : is_followed(s)      ? sampled_loop(s, slots, workspace)
-             : s.traffic->arrivals ? open_loop(s, slots, workspace)
-                                   : closed_loop(s, slots, workspace);
+  e.steady = s.traffic->agents ? agents_steady_state(s, {s, cache.mean_request}, e, workspace)
+             : stay_in_step(s) ? lockstep(s, e.max_running, workspace)
+                                   : sampled_loop(s, slots, workspace);
   check_load(s, e);
   if (!e.fits()) {
     return e;

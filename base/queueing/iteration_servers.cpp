@@ -104,6 +104,7 @@ class Path {
       }
     }
     result_.mixed = mixed_ / std::max(1.0, iterations_);
+    result_.together = prompts_ / std::max(1.0, mixed_);
     result_.iteration = busy_ / std::max(1.0, iterations_);
   }
 
@@ -335,6 +336,9 @@ class Path {
       busy_ += b.end - now;
       iterations_ += static_cast<double>(b.count);
       mixed_ += b.mixed ? 1.0 : 0.0;
+      for (const IterationBatch& each : work_) {
+        prompts_ += static_cast<double>(each.prompts);
+      }
     }
     return true;
   }
@@ -434,6 +438,7 @@ class Path {
     for (const Id id : ended_) {
       if (outcome(id).first == Seconds{}) {
         outcome(id).first = sent;
+        outcome(id).computed = now;
       }
       if (--job(id).left == 0) {
         finish(s, id, sent);
@@ -478,6 +483,7 @@ class Path {
   Seconds busy_;  // of all servers, while it counts
   double iterations_ = 0;
   double mixed_ = 0;
+  double prompts_ = 0;
 };
 
 }  // namespace

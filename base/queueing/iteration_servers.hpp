@@ -64,6 +64,7 @@ struct IterationOutcome {
   Seconds queued;     // a server has it
   Seconds scheduled;  // its first iteration begins
   Seconds place;      // of its wait, for a place or for cache
+  Seconds computed;   // its prompt is
   Seconds first;      // it has its first token
   Seconds last;
 };
@@ -71,8 +72,9 @@ struct IterationOutcome {
 struct IterationPath {
   std::vector<IterationOutcome> outcomes;  // as the requests
   // Of iterations after the first counted request has come:
-  double mixed = 0;   // share of them that have prompts
-  Seconds iteration;  // mean
+  double mixed = 0;     // share of them that have prompts
+  double together = 0;  // prompts that are computed in one of these, on all ranks
+  Seconds iteration;    // mean
 };
 
 // `clients` > 0: a closed loop of so many; those that have not begun send at time 0. Requests before `first` fill the

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/serving/sampled_loop.hpp"
 #include "sim/serving/server.hpp"
 #include "workloads/traffic/length_cells.hpp"
 
@@ -30,17 +29,6 @@ bool has_rare_long_prompts(const ScenarioView& s, const ServingEstimate& e) {
 
 // One client meets no other.
 bool is_alone(const workloads::Traffic& t) { return !t.arrivals && t.concurrency <= 1; }
-
-// Several attention-DP ranks or pipeline stages of one pool at least, where requests are not followed one by one.
-bool is_spread(const ScenarioView& s) {
-  const auto spread = [](const workloads::Mapping& mapping) {
-    return mapping.data_parallel > 1 || mapping.pipeline_parallel > 1;
-  };
-  const bool any = s.pools == nullptr
-                       ? spread(*s.mapping)
-                       : spread(s.pools->prefill.mapping) || spread(s.pools->decode.mapping);
-  return any && (!is_followed(s) || stay_in_step(s));
-}
 
 }  // namespace
 
@@ -84,12 +72,6 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
   }
   if (!t.arrivals && alike && s.pools != nullptr && !is_alone(t)) {
     return "clients of equal requests at two pools: which prompts meet depends on each iteration";
-  }
-  if (!is_alone(t) && is_spread(s)) {
-    return "prompts on several attention-DP ranks or pipeline stages hold each other up by chance";
-  }
-  if (s.serving->policy.queue != workloads::Queue::arrival) {
-    return "priorities are left out";
   }
   return {};
 }

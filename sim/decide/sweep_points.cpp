@@ -291,7 +291,7 @@ ScenarioView SweepPoints::scenario(std::size_t point) const {
   ScenarioView view;
   std::apply([&](const auto&... section) { (view.set(section.at(*this, point)), ...); },
              whole_->sections);
-  view.formulas_only = formulas_only_;
+  view.scans = scans_;
   return view;
 }
 

@@ -22,8 +22,8 @@ class SweepPoints {
   // The points from `first` on, `count` of them: what is said of points below counts from there.
   SweepPoints part(std::size_t first, std::size_t count) const;
   // Scenarios whose estimates follow no request from now on.
-  void use_formulas_only() { formulas_only_ = true; }
-  bool uses_formulas_only() const { return formulas_only_; }
+  void scan() { scans_ = true; }
+  bool scans() const { return scans_; }
 
   const Sweep& sweep() const;
   std::size_t first() const { return first_; }  // of the whole sweep
@@ -39,7 +39,7 @@ class SweepPoints {
   std::shared_ptr<const Whole> whole_;
   std::size_t first_ = 0;
   std::size_t size_ = 0;
-  bool formulas_only_ = false;
+  bool scans_ = false;
 };
 
 // The problem with the values at which it occurs behind its message: "system: hgx_h100".

@@ -50,7 +50,7 @@ class SweepWorkspace {
 
 // What is recommended of a scan by formulas is explained later.
 bool explains(const SweepPoints& points) {
-  return !points.uses_formulas_only() && explains_rows(points.sweep());
+  return !points.scans() && explains_rows(points.sweep());
 }
 
 void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& take) {

@@ -14,11 +14,6 @@ constexpr double kRatio = 1.15;           // ratio of nodes beyond
 constexpr std::int64_t kTileRows = 64;    // rows; times jump after its multiples
 constexpr std::int64_t kMostTiled = 512;  // beyond, one more tile changes little
 
-constexpr double kMostUnits = 40.0;  // of an iteration
-constexpr double kFilled = 0.92;     // share of the budget
-constexpr double kUsual = 8.0;       // mean units of an iteration from which on units are larger
-constexpr double kTimed[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
-
 // The nodes below and above a number of decodes. Both sides of each jump between tiles are nodes.
 std::pair<std::int64_t, std::int64_t> nodes_about(double decodes) {
   std::int64_t below = 1;
@@ -60,13 +55,6 @@ IterationCosts::IterationCosts(const ScenarioView& s, Workspace& workspace)
       workspace_(workspace),
       context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))),
       prompt_(static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens)) {
-  const workloads::Traffic& t = *s.traffic;
-  inputs_ = workloads::nodes_of(t.input);
-  input_count_ = inputs_.size();
-  if (t.input.shape == workloads::Lengths::Shape::fixed) {
-    inputs_.front() = {static_cast<double>(t.input_tokens), 1.0};
-    input_count_ = 1;
-  }
   s_.launches_ahead = true;
   for (const std::int64_t which : {0, 1, 2, 3}) {
     workloads::Batch least = decode_batch(which / 2);
@@ -188,78 +176,6 @@ base::Seconds IterationCosts::context_token(std::int64_t decodes) {
   return decodes <= below ? a
                           : a + static_cast<double>(decodes - below) /
                                     static_cast<double>(7 * below) * (at(8 * below) - a);
-}
-
-//   unit       u, tokens          whole    u of one prompt, or of its chunk       together   prompts of an iteration
-//   most       k                  share    of a length between two whole numbers of units
-PromptIterations IterationCosts::with_prompts(double decodes, double together) {
-  const auto d =
-      static_cast<std::int64_t>(decodes > 0.0 ? std::max(1.0, std::round(decodes)) : 0.0);
-  const auto ranks = static_cast<double>(s_.mapping->data_parallel);
-  const double tokens = budget(d);
-  double whole = std::min(prompt_, tokens) * (input_count_ > 1 || prompt_ > tokens ? 0.5 : 1.0);
-  if (s_.serving->policy.chunked_prompts) {
-    // Parts of a prompt, so that whole units nearly fill the budget.
-    const double least = whole;
-    for (double parts = 2.0; parts <= 4.0 && std::floor(tokens / whole) * whole < kFilled * tokens;
-         ++parts) {
-      whole = least / parts;
-    }
-  }
-  const double larger = std::max(1.0, std::ceil(together * prompt_ / whole / kUsual));
-  const double unit =
-      whole *
-      (input_count_ > 1 ? larger : std::min(larger, std::max(1.0, std::floor(tokens / whole))));
-  const double all = ranks * std::max(1.0, std::floor(tokens / unit + 1e-9));
-  const double most = std::min(all, kMostUnits);
-  PromptIterations r;
-  r.whole = most == all;
-  const IterationTime alone = decode(decodes);
-  const auto at = [&](double units) { return time(batch(d, units * unit)); };
-  r.times = {alone.period};
-  double from = 0.0;
-  base::Seconds before = alone.period;
-  const auto up_to = [&](double units) {
-    const IterationTime now = at(units);
-    for (double n = from + 1.0; n <= units; n += 1.0) {
-      const double beyond = from == 0.0 ? 1.0 : (n - from) / (units - from);
-      r.times.push_back(before + beyond * (now.period - before));
-    }
-    if (from == 0.0) {
-      r.latency = now.latency / now.period;
-    }
-    before = now.period;
-    from = units;
-  };
-  for (const double units : kTimed) {
-    if (units < most) {
-      up_to(units);
-    }
-  }
-  up_to(most);
-  r.units = 0.0;
-  r.sizes.assign(2, 0.0);
-  for (std::size_t i = 0; i < input_count_; ++i) {
-    const double units =
-        std::max(1.0, inputs_[i].tokens - static_cast<double>(s_.traffic->cached_tokens)) / unit;
-    const auto below = static_cast<std::size_t>(units);
-    double share = units - static_cast<double>(below);
-    if (below == 0 && larger == 1.0) {
-      // A short prompt counts as a unit as often as its time says: a part of it does not depend on its length.
-      const base::Seconds one = r.times[1] - r.times[0];
-      const base::Seconds more = r.times[std::min<std::size_t>(2, r.times.size() - 1)] - r.times[1];
-      share = std::clamp((one - (1.0 - units) * more) / base::max(one, 1e-12 * base::second), units,
-                         1.0);
-    }
-    if (r.sizes.size() < below + 2) {
-      r.sizes.resize(below + 2, 0.0);
-    }
-    r.sizes[below] += (1.0 - share) * inputs_[i].weight;
-    r.sizes[below + 1] += share * inputs_[i].weight;
-    r.units += units * inputs_[i].weight;
-    r.requests.push_back({units, inputs_[i].weight});
-  }
-  return r;
 }
 
 }  // namespace roofcast::sim

@@ -164,7 +164,7 @@ class Candidates {
 // What a row is like by the closed form.
 ScenarioView followed(const Scan& scan, std::size_t row) {
   ScenarioView scenario = scan.points->scenario(row);
-  scenario.formulas_only = false;
+  scenario.scans = false;
   return scenario;
 }
 ServingEstimate estimate_of(const Scan& scan, std::size_t row) {

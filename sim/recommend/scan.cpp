@@ -191,7 +191,7 @@ Scan make_scan(const Question& q, const std::vector<Candidate>& systems, Shapes 
 
 // What is recommended is replayed, so formulas may scan.
 Scan run(Scan scan, unsigned threads) {
-  scan.points->use_formulas_only();
+  scan.points->scan();
   scan.table = run_sweep(*scan.points, threads);
   return scan;
 }

@@ -15,10 +15,7 @@
 #include "base/statistics/random.hpp"
 #include "sim/iteration/front_models.hpp"
 #include "sim/iteration/memory.hpp"
-#include "sim/serving/closed_loop.hpp"
-#include "sim/serving/front_end_load.hpp"
 #include "sim/serving/lockstep.hpp"
-#include "sim/serving/open_loop.hpp"
 #include "sim/serving/sampled_loop.hpp"
 #include "workloads/traffic/agents.hpp"
 #include "workloads/traffic/task_walk.hpp"
@@ -42,6 +39,7 @@ constexpr double kSettled = 0.25;  // of the tolerance: a smaller move of the hi
 constexpr double kFinest = 1.2;    // X(n) is interpolated between n that differ by this ratio
 constexpr int kUserBisections = 50;
 constexpr std::uint64_t kThinkSeed = 1;
+constexpr double kHostBusy = 0.98;  // utilisation from which it is the limit
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 
 // The engine, the agents and their KV cache.
@@ -54,7 +52,8 @@ class Fleet {
         workspace_(workspace),
         traffic_(*scenario.traffic),
         view_(scenario),
-        two_pools_(servers.two_pools) {
+        pools_without_waits_(servers.pools_without_waits),
+        pools_(servers.pools) {
     const ScenarioView& s = servers.prompts;
     traffic_.agents = nullptr;
     view_.traffic = &traffic_;
@@ -141,12 +140,9 @@ class Fleet {
 
   SteadyState engine(double clients) {
     traffic_.concurrency = std::max<std::int64_t>(1, std::llround(clients));
-    if (two_pools_ != nullptr) {
-      traffic_.arrivals.reset();
-      return two_pools_(view_, workspace_);
-    }
-    return traffic_.output_tokens > 1 ? closed_loop(view_, slots_, workspace_)
-                                      : lockstep(view_, slots_, workspace_);
+    traffic_.arrivals.reset();
+    return pools_ != nullptr ? pools_without_waits_(view_, workspace_)
+                             : lockstep(view_, slots_, workspace_);
   }
 
   // X(n), turns with n = `present`; linear between whole numbers that grow by kFinest.
@@ -269,19 +265,8 @@ class Fleet {
   SteadyState arriving(const workloads::Arrivals& turns) {
     traffic_.arrivals = turns;
     traffic_.concurrency = 0;
-    return two_pools_ != nullptr ? two_pools_(view_, workspace_)
-                                 : open_loop(view_, slots_, workspace_);
-  }
-
-  // Whether turns can be followed one by one: no pass of another model runs between iterations.
-  bool can_follow() const {
-    return two_pools_ == nullptr && view_.front->passes == 0 && is_followed(view_);
-  }
-  // The same, of a sample of turns where these can be followed.
-  SteadyState followed(const workloads::Arrivals& turns) {
-    traffic_.arrivals = turns;
-    traffic_.concurrency = 0;
-    return can_follow() ? sampled_loop(view_, slots_, workspace_) : arriving(turns);
+    return pools_ != nullptr ? pools_(view_, {}, workspace_)
+                             : sampled_loop(view_, slots_, workspace_);
   }
 
   // The sessions that are alive, as a whole number of clients with pauses that leave the throughput as it is.
@@ -307,7 +292,8 @@ class Fleet {
     }
     traffic_.arrivals.reset();
     traffic_.concurrency = std::llround(clients);
-    SteadyState r = sampled_sessions(view_, slots_, pauses, workspace_);
+    SteadyState r = pools_ != nullptr ? pools_(view_, pauses, workspace_)
+                                      : sampled_sessions(view_, slots_, pauses, workspace_);
     const double used = std::min(1.0, clients / replicas_);  // of the replicas, by so few sessions
     r.decode_batch *= used;
     r.running *= used;
@@ -318,7 +304,7 @@ class Fleet {
   Stay stay(Seconds time, const SteadyState& at) {
     const double tokens = static_cast<double>(traffic_.output_tokens - 1);
     beside_ = wait_beside(at);
-    holds_ = two_pools_ == nullptr ? 1.0 : at.ttft_mean / at.end_to_end;
+    holds_ = pools_ == nullptr ? 1.0 : at.ttft_mean / at.end_to_end;
     Stay stay;
     stay.a_token = base::min(at.tpot, tokens > 0.0 ? time / tokens : Seconds{});
     const Seconds before = time - stay.a_token * tokens;
@@ -373,7 +359,7 @@ class Fleet {
         for (std::size_t i = 0; i < session.size(); ++i, ++index) {
           const bool stays = i > 0 && (pauses.empty() || pauses[index - 1].wait <= age);
           const std::int64_t answer =
-              i > 0 && two_pools_ != nullptr ? session[i - 1].output_tokens : 0;
+              i > 0 && pools_ != nullptr ? session[i - 1].output_tokens : 0;
           const std::int64_t own =
               stays ? std::max<std::int64_t>(0, session[i].own_known - answer) : 0;
           const std::int64_t found = keeps_ ? session[i].shared_known + own : 0;
@@ -421,28 +407,17 @@ class Fleet {
   }
 
   SteadyState of_agents() {
-    SteadyState r = can_follow() ? followed_sessions() : engine(present_);
-    if (!can_follow()) {
-      // Turns come at random from many sessions: the tails are those of Poisson arrivals. Few sessions are no stream of
-      // arrivals: it would have more turns in the engine at once.
-      workloads::Arrivals turns;
-      turns.rate = throughput_;
-      const SteadyState open = arriving(turns);
-      if (open.utilisation < 1.0 && throughput_ * open.end_to_end <= sessions_) {
-        r = open;
-        r.saturation = r.utilisation = 0.0;
-      }
-    }
+    SteadyState r = followed_sessions();
     r.requests_per_second = throughput_ / base::hertz;
     r.throughput_limit =
-        throughput_ * front_end_ > kFrontEndFull ? Limit::host : r.throughput_limit;
+        throughput_ * front_end_ > kHostBusy ? Limit::host : r.throughput_limit;
     return r;
   }
 
   SteadyState result(Walk& walk, TaskEstimate& task) {
     traffic_.stages = staged_;
     traffic_.stages.variance += intake_variance();
-    SteadyState r = sample_.agents.arrivals ? followed(*traffic_.arrivals) : of_agents();
+    SteadyState r = sample_.agents.arrivals ? arriving(*traffic_.arrivals) : of_agents();
     const Seconds mean = walk.total / static_cast<double>(walk.times.size());
     std::sort(walk.times.begin(), walk.times.end());
     task.mean = mean;
@@ -463,7 +438,8 @@ class Fleet {
   Workspace& workspace_;
   workloads::Traffic traffic_;  // what the engine sees
   ScenarioView view_;
-  SteadyState (*two_pools_)(const ScenarioView&, Workspace&);
+  SteadyState (*pools_without_waits_)(const ScenarioView&, Workspace&);
+  SteadyState (*pools_)(const ScenarioView&, std::span<const Seconds>, Workspace&);
   bool keeps_ = true;   // whether contexts stay in the KV cache
   double room_ = 0;     // B, KV cache of a rank, without the context that all share
   double running_ = 0;  // B, KV cache of a running turn, without the same

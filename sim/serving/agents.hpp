@@ -50,6 +50,8 @@
 // elsewhere; host memory; sessions that outgrow the cache; the burst of agents that begin together.
 #pragma once
 
+#include <span>
+
 #include "sim/result/serving_estimate.hpp"
 
 namespace roofcast::sim {
@@ -59,8 +61,11 @@ struct AgentServers {
   const ScenarioView&
       prompts;               // the replicas that compute prompts: the scenario, or its prefill pool
   base::Bytes mean_request;  // in their KV cache, as of cache_of()
-  // The steady state of two pools under the traffic of a scenario; null: replicas of one pool.
-  SteadyState (*two_pools)(const ScenarioView& scenario, Workspace& workspace) = nullptr;
+  // Two pools under the traffic of a scenario: clients that wait for nothing but a full pool; and followed requests of
+  // arrivals, or of clients with these pauses. Null: replicas of one pool.
+  SteadyState (*pools_without_waits)(const ScenarioView& scenario, Workspace& workspace) = nullptr;
+  SteadyState (*pools)(const ScenarioView& scenario, std::span<const base::Seconds> pauses,
+                       Workspace& workspace) = nullptr;
 };
 
 // Sets `e.task`. Needs `scenario.front`, and in `e.footprint` that of the replicas that compute prompts.

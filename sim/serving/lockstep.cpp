@@ -423,22 +423,22 @@ class Lockstep : LockstepCosts {
     const Seconds later = base::max(Seconds{}, first - followed);
     const base::SquareSeconds variance =
         workloads::squared_variation(s_.traffic->input) * extra(1.0) * extra(1.0);
-    found.first = LatencyMixture(ttft_.size());
+    LatencyMixture firsts(ttft_.size());
     for (const base::TimeSample& s : ttft_) {
-      found.first.add(s.weight, shorter * s.value + later, variance, {});
+      firsts.add(s.weight, shorter * s.value + later, variance, {});
     }
     found.present = std::min(running_, found.rate * stay);
     found.present *= full_ ? 1.0 - counted_.lost / counted_.present : 1.0;
     found.running =
         std::max(found.present, std::min(running_, std::floor(cache_ / held_tokens(s_))));
-    found.mean.interval = decodes_ > 0.0 ? stay / decodes_ : Seconds{};
-    found.mean.first = extra(1.0) + alone(found.present);
+    found.interval = decodes_ > 0.0 ? stay / decodes_ : Seconds{};
+    found.first = extra(1.0) + alone(found.present);
     const Seconds waited = base::max(
-        Seconds{}, first - found.mean.first - s_.serving->stack.request_overhead - intake());
-    (clients_ > slots_ ? found.slot : found.mean.waits) = waited;
-    found.mean.first += found.mean.waits;
-    found.mean.share = decodes_ > 0.0 ? counted_.mixed / std::max(1.0, counted_.iterations) : 1.0;
-    report(found, found.first, tpot, r);
+        Seconds{}, first - found.first - s_.serving->stack.request_overhead - intake());
+    (clients_ > slots_ ? found.slot : found.waits) = waited;
+    found.first += found.waits;
+    found.share = decodes_ > 0.0 ? counted_.mixed / std::max(1.0, counted_.iterations) : 1.0;
+    report(found, firsts, tpot, r);
     r.end_to_end = clients_ / found.rate;  // Little's law
     const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndFull;
     r.tpot_limit = host ? Limit::host : r.tpot_limit;
