@@ -105,7 +105,6 @@ class Path {
     }
     result_.mixed = mixed_ / std::max(1.0, iterations_);
     result_.together = prompts_ / std::max(1.0, mixed_);
-    result_.iteration = busy_ / std::max(1.0, iterations_);
   }
 
  private:
@@ -333,7 +332,6 @@ class Path {
     b.end = now + b.each * static_cast<double>(b.count);
     h.stage = now + span.period;
     if (counts_) {
-      busy_ += b.end - now;
       iterations_ += static_cast<double>(b.count);
       mixed_ += b.mixed ? 1.0 : 0.0;
       for (const IterationBatch& each : work_) {
@@ -480,7 +478,7 @@ class Path {
   std::size_t turn_ = 0;
   std::size_t second_turn_ = 0;
   bool counts_ = false;
-  Seconds busy_;  // of all servers, while it counts
+  // Of all servers, while it counts:
   double iterations_ = 0;
   double mixed_ = 0;
   double prompts_ = 0;

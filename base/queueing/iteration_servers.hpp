@@ -74,7 +74,6 @@ struct IterationPath {
   // Of iterations after the first counted request has come:
   double mixed = 0;     // share of them that have prompts
   double together = 0;  // prompts that are computed in one of these, on all ranks
-  Seconds iteration;    // mean
 };
 
 // `clients` > 0: a closed loop of so many; those that have not begun send at time 0. Requests before `first` fill the

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "sim/serving/server.hpp"
-#include "workloads/traffic/length_cells.hpp"
 
 namespace roofcast::sim {
 namespace {

@@ -4,13 +4,13 @@
 // waits.
 //
 // Agents that work at one task after another are a closed network. By the theorem of Chandy, Herzog and Woo (IBM J. Res. Dev. 19, 1975), the engine is a station that completes X(n)
-// turns per second while n are present. X(n) is that of the closed loop of sim/serving/closed_loop.hpp with n
-// clients that do not think, at most what the front end takes in. With stages, the network is that of
+// turns per second while n are present. X(n) is that of n equal clients that do not think (sim/serving/lockstep.hpp), at
+// most what the front end takes in. With stages, the network is that of
 // base/queueing/closed_network.hpp. Without stages, the number of turns in the engine is a birth-death process: births
 // (M − n)/Z, deaths X(n). The result is the same, and quicker.
 //
-// Tasks that arrive are an open network: λ·(turns of a task) turns arrive a second. The engine is that of open_loop.hpp,
-// and each stage a queue of several servers (base/queueing/open_queue.hpp, Allen and Cunneen). Turns of one task count
+// Tasks that arrive are an open network: λ·(turns of a task) turns arrive a second. The engine is that of
+// sampled_loop.hpp, and each stage a queue of several servers (base/queueing/open_queue.hpp, Allen and Cunneen). Turns of one task count
 // as independent.
 //
 //   W         E[n] / E[X(n)], the time of a turn in the engine
@@ -21,9 +21,8 @@
 //             not alive. A session that thinks between tasks is alive, because Z includes that time
 //   tasks     agents / (mean time of a task + thinking), or those that arrive
 //   TTFT      that of a sample of turns, with the drawn prompts less what is found, from M clients that pause for the drawn
-//             times of tools, or from Poisson arrivals of tasks (sampled_loop.hpp); and the time in stages. Where it cannot be
-//             followed, that of Poisson arrivals of as many turns at the engine. The wait in a closed network's stage
-//             has the variance of an exponential one
+//             times of tools, or from Poisson arrivals of tasks (sampled_loop.hpp); and the time in stages. The wait in a
+//             closed network's stage has the variance of an exponential one
 //
 //   symbol    meaning                                                                           unit
 //   M         sessions that are alive                                                           –
@@ -43,7 +42,7 @@
 // GPUs of the model, a pass is a part of its prompt's iteration, and a turn waits for half an iteration before each pass
 // and for another half after the last.
 //
-// At two pools, X(n) and latencies are those of sim/serving/disaggregated.hpp. Contexts stay in the prefill pool, without
+// At two pools, X(n) and latencies are those of sim/serving/two_pools.hpp: X(n) of clients that wait for a full pool alone. Contexts stay in the prefill pool, without
 // the answers, which the decode pool computes. A turn holds its prompt there until its first token.
 //
 // Not modelled: several replicas without `router: session`, and attention-DP ranks, where turns find their contexts

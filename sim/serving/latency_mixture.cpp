@@ -24,17 +24,6 @@ void LatencyMixture::shift(Seconds mean, SquareSeconds variance, Seconds least) 
   }
 }
 
-void LatencyMixture::merge(double share, const LatencyMixture& other) {
-  for (Part& part : parts_) {
-    part.weight *= share / weight_;
-  }
-  for (const Part& part : other.parts_) {
-    parts_.push_back(part);
-    parts_.back().weight *= (1.0 - share) / other.weight_;
-  }
-  weight_ = 1.0;
-}
-
 SquareSeconds LatencyMixture::variance() const {
   SquareSeconds squares;
   for (const Part& part : parts_) {

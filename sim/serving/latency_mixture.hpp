@@ -30,9 +30,6 @@ class LatencyMixture {
   // Adds an independent time to every part.
   void shift(base::Seconds mean, base::SquareSeconds variance, base::Seconds least);
 
-  // This with probability `share`, else the other.
-  void merge(double share, const LatencyMixture& other);
-
   base::Seconds mean() const;
   base::SquareSeconds variance() const;
   double share_within(base::Seconds time) const;  // P(t ≤ time)

@@ -201,7 +201,10 @@ FollowedSample sample(const queueing::IterationPools& pools, const SampledReques
   r.path = queueing::follow(pools, requests.all, static_cast<std::int64_t>(clients), from);
   std::vector<double> first;
   std::vector<double> token;
-  double good = 0.0;
+  // Of each class. Without priorities, every request may be of any.
+  const workloads::RequestClasses& classes = traffic.classes;
+  std::vector<double> good(classes.size(), 0.0);
+  std::vector<double> counted(classes.size(), 0.0);
   for (std::size_t i = from; i < upto; ++i) {
     const queueing::IterationOutcome& o = r.path.outcomes[i];
     const Seconds decodes = o.last - o.first;
@@ -211,12 +214,12 @@ FollowedSample sample(const queueing::IterationPools& pools, const SampledReques
     if (tokens > 1.0) {
       token.push_back(each.si());
     }
-    // Without priorities, each request may be of any class.
-    for (const workloads::RequestClass& c : traffic.classes) {
-      const double share = !requests.by_priority()                          ? c.share
-                           : c.priority == requests.all[i].priority ? 1.0
-                                                                    : 0.0;
-      good += meets(c.objectives, o.first - o.arrival, each, o.last - o.arrival) ? share : 0.0;
+    for (std::size_t k = 0; k < classes.size(); ++k) {
+      if (!requests.by_priority() || classes[k].priority == requests.all[i].priority) {
+        counted[k] += 1.0;
+        good[k] +=
+            meets(classes[k].objectives, o.first - o.arrival, each, o.last - o.arrival) ? 1.0 : 0.0;
+      }
     }
     r.pause += clients > 0 ? requests.all[i].arrival : Seconds{};
     r.stay += o.last - o.arrival;
@@ -233,8 +236,11 @@ FollowedSample sample(const queueing::IterationPools& pools, const SampledReques
        {&r.pause, &r.stay, &r.decoding, &r.holding, &r.slot, &r.waits, &r.first, &r.handed}) {
     *of /= count;
   }
-  if (any_objective(traffic.classes)) {
-    r.attainment = good / count;
+  if (any_objective(classes)) {
+    r.attainment = 0.0;
+    for (std::size_t k = 0; k < classes.size(); ++k) {
+      r.attainment += classes[k].share * good[k] / std::max(1.0, counted[k]);
+    }
   }
   const auto error = [](const std::vector<double>& values) {
     return values.size() >= kOpen / 2 ? error_of_mean(values) : 0.0;

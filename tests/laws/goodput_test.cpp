@@ -150,8 +150,8 @@ TEST_CASE("A sweep has attainment and goodput of each class, or says why not", "
   CHECK(cell("goodput_chat", 0) + cell("goodput_batch", 0) == Approx(cell("goodput", 0)));
   CHECK(cell("goodput_chat", 0) ==
         Approx(0.75 * cell("attainment_chat", 0) * cell("requests_per_s", 0)));
-  CHECK(std::isnan(cell("attainment_chat", 1)));
-  CHECK(table.column("reason").text(1) == "no attainment by class: priorities are left out");
+  CHECK(table.column("reason").text(1).empty());
+  CHECK(cell("attainment_chat", 1) >= cell("attainment_chat", 0));
   CHECK(table.meets(1));
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/traffic/length_cells.hpp"
 
 namespace roofcast::workloads {
 namespace {

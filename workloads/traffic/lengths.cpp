@@ -32,23 +32,6 @@ void read_lognormal(base::Fields& f, Lengths& lengths) {
   f.integer("max", lengths.most, kTokens, base::optional);
 }
 
-struct Node {
-  double x;
-  double weight;
-};
-// Abramowitz, Stegun: Handbook of Mathematical Functions (1964), tables 25.4 and 25.10. Weights add up to 1. Hermite's
-// nodes are those of the standard normal distribution.
-constexpr Node kLegendre[kLengthNodes] = {
-    {-0.9491079123427585, 0.0647424830844348}, {-0.7415311855993945, 0.1398526957446383},
-    {-0.4058451513773972, 0.1909150252525595}, {0.0, 0.2089795918367347},
-    {0.4058451513773972, 0.1909150252525595},  {0.7415311855993945, 0.1398526957446383},
-    {0.9491079123427585, 0.0647424830844348}};
-constexpr Node kHermite[kLengthNodes] = {
-    {-3.750439717725742, 0.000548268855972218}, {-2.366759410734541, 0.0307571239675865},
-    {-1.154405394739968, 0.240123178605013},    {0.0, 0.457142857142857},
-    {1.154405394739968, 0.240123178605013},     {2.366759410734541, 0.0307571239675865},
-    {3.750439717725742, 0.000548268855972218}};
-
 struct Normal {  // the distribution of the logarithm of a lognormal number
   double mu;
   double sigma;
@@ -149,54 +132,26 @@ double squared_variation(const Lengths& lengths) {
   return variance / (first * first);
 }
 
-namespace {
-
-// Sample i of n covers the shares i/n to (i+1)/n. A node covers shares too, so its ends may cut a sample.
-std::array<WeightedLength, kLengthNodes> nodes_of(const std::vector<std::int32_t>& samples) {
-  const auto count = static_cast<double>(samples.size());
-  std::array<WeightedLength, kLengthNodes> nodes;
-  double end = 0.0;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < kLengthNodes; ++i) {
-    const double begin = end;
-    end = i + 1 == kLengthNodes ? count : begin + kLegendre[i].weight * count;
-    double sum = 0.0;
-    for (; next < samples.size() && static_cast<double>(next) < end; ++next) {
-      const double covered = std::min(end, static_cast<double>(next) + 1.0) -
-                             std::max(begin, static_cast<double>(next));
-      sum += covered * samples[next];
-    }
-    // The next node has the rest of the last sample.
-    next -= static_cast<double>(next) > end ? 1 : 0;
-    nodes[i] = {sum / (end - begin), (end - begin) / count};
+double share_up_to(const Lengths& lengths, std::int64_t tokens) {
+  if (tokens < lengths.least || tokens >= lengths.most) {
+    return tokens < lengths.least ? 0.0 : 1.0;
   }
-  return nodes;
-}
-
-}  // namespace
-
-std::array<WeightedLength, kLengthNodes> nodes_of(const Lengths& lengths) {
   if (lengths.shape == Lengths::Shape::measured) {
-    return nodes_of(*lengths.samples);
+    const std::vector<std::int32_t>& sorted = *lengths.samples;
+    const auto beyond = std::upper_bound(sorted.begin(), sorted.end(), tokens);
+    return static_cast<double>(beyond - sorted.begin()) / static_cast<double>(sorted.size());
   }
-  std::array<WeightedLength, kLengthNodes> nodes;
-  nodes.fill({mean(lengths), 1.0 / kLengthNodes});
-  const bool lognormal = lengths.shape == Lengths::Shape::lognormal;
-  if (lengths.shape == Lengths::Shape::fixed || (lognormal && lengths.cv == 0.0)) {
-    return nodes;
+  if (lengths.shape != Lengths::Shape::lognormal) {
+    return static_cast<double>(tokens - lengths.least + 1) /
+           static_cast<double>(lengths.most - lengths.least + 1);
   }
-  const auto [mu, sigma] = normal_of(lengths);
-  const double middle = 0.5 * static_cast<double>(lengths.least + lengths.most);
-  const double reach = 0.5 * static_cast<double>(lengths.most - lengths.least);
-  for (std::size_t i = 0; i < kLengthNodes; ++i) {
-    const Node& node = lognormal ? kHermite[i] : kLegendre[i];
-    nodes[i] = {lognormal
-                    ? std::clamp(std::exp(mu + sigma * node.x), static_cast<double>(lengths.least),
-                                 static_cast<double>(lengths.most))
-                    : middle + reach * node.x,
-                node.weight};
+  const double variance = std::log1p(lengths.cv * lengths.cv);
+  const double beyond =
+      std::log((static_cast<double>(tokens) + 0.5) / lengths.mean) + 0.5 * variance;
+  if (variance == 0.0) {
+    return beyond < 0.0 ? 0.0 : 1.0;
   }
-  return nodes;
+  return 0.5 * std::erfc(-beyond / std::sqrt(2.0 * variance));
 }
 
 std::int64_t draw(const Lengths& lengths, base::Random& random) {

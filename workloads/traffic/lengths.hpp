@@ -45,15 +45,8 @@ inline std::int64_t longest(const Lengths& lengths) { return lengths.most; }
 // Variance over mean² of drawn lengths.
 double squared_variation(const Lengths& lengths);
 
-// A distribution as a few lengths with weights that add up to 1: Gauss's nodes (Legendre, Hermite). The weighted sum of
-// a smooth function at these lengths is its mean. Measured lengths have Legendre's weights, and each node is the mean of
-// its share of the sorted lengths: the mean is exact, the variance a little small.
-struct WeightedLength {
-  double tokens = 0.0;
-  double weight = 0.0;
-};
-inline constexpr std::size_t kLengthNodes = 7;
-std::array<WeightedLength, kLengthNodes> nodes_of(const Lengths& lengths);
+// The probability that a drawn length has at most so many tokens.
+double share_up_to(const Lengths& lengths, std::int64_t tokens);
 
 std::int64_t draw(const Lengths& lengths, base::Random& random);
 

@@ -273,4 +273,102 @@ TEST_CASE("Long answers in a pipeline take a turn of all micro-batches for each 
   }
 }
 
+// An answer of 10 decodes that make 3 tokens each: the cache has them, and the front end sends them.
+TEST_CASE("A decode that makes several tokens fills the cache with them, and sends them", "[unit]") {
+  IterationServer s = server();
+  s.gains = 3.0;
+  s.send = seconds(0.01);
+  const auto path = follow({s, {}, {}, {}}, alike(2, 100, 11), 1, 0);
+  CHECK((path.outcomes[0].last - path.outcomes[0].first).si() == Approx(10.0 + 0.03 - 0.01));
+  // 100 + 30 tokens of one: two do not fit in the end, with one token a decode they do.
+  s.send = {};
+  s.cache = 240.0;
+  const auto last = [](const IterationServer& q) {
+    const auto all = follow({q, {}, {}, {}}, alike(2, 100, 11), 2, 0).outcomes;
+    return base::max(all[0].last, all[1].last).si();
+  };
+  IterationServer plain = s;
+  plain.gains = 1.0;
+  CHECK(last(plain) == Approx(2.0 + 10.0));
+  CHECK(last(s) > 2.0 + 10.0);
+}
+
+TEST_CASE("A decode that verifies several tokens leaves fewer to prompts", "[unit]") {
+  IterationServer s = server();
+  s.budget = 110;
+  const auto first = [](const IterationServer& q) {
+    auto requests = alike(2, 100, 101);
+    requests[1].arrival = seconds(10.5);
+    return ttft(follow({q, {}, {}, {}}, requests, 0, 0).outcomes[1]);
+  };
+  const double alone = first(s);
+  s.query = 20;
+  CHECK(first(s) == Approx(alone + 1.0));  // 90 tokens, and 10 in the next iteration
+}
+
+// One place. While the first request runs, one without priority comes, and then an urgent one.
+TEST_CASE("The urgent request goes first, and the least urgent one loses its place", "[unit]") {
+  IterationServer s = server();
+  s.sequences = 1;
+  s.by_priority = true;
+  auto requests = alike(3, 100, 11);
+  requests[1].arrival = seconds(2.0);
+  requests[2].arrival = seconds(3.0);
+  requests[2].priority = 1;
+  auto outcomes = follow({s, {}, {}, {}}, requests, 0, 0).outcomes;
+  CHECK(outcomes[2].first < outcomes[1].first);
+  s.by_priority = false;
+  outcomes = follow({s, {}, {}, {}}, requests, 0, 0).outcomes;
+  CHECK(outcomes[1].first < outcomes[2].first);
+  // The cache holds the prompts, and not all answers.
+  s.sequences = 3;
+  s.cache = 315.0;
+  s.by_priority = true;
+  requests = alike(3, 100, 11);
+  requests[0].priority = 0;
+  requests[1].priority = 2;
+  requests[2].priority = 1;
+  outcomes = follow({s, {}, {}, {}}, requests, 0, 0).outcomes;
+  CHECK(outcomes[0].last > outcomes[1].last);
+  CHECK(outcomes[0].last > outcomes[2].last);
+  CHECK(outcomes[1].last == outcomes[2].last);
+}
+
+// Iterations of 1 s. A request comes 4.5 s after the first one's prompt, which takes 1 s, and waits for its own.
+TEST_CASE("Requests wait as long as a scheduler says, for more of them or for its next look",
+          "[unit]") {
+  const auto second = [](const IterationServer& q) {
+    auto requests = alike(2, 100, 101);
+    requests[1].arrival = seconds(5.5);
+    return ttft(follow({q, {}, {}, {}}, requests, 0, 0).outcomes[1]);
+  };
+  IterationServer s = server();
+  CHECK(second(s) == Approx(0.5 + 2.0));  // the rest of an iteration, and one with the prompt
+  IterationServer waits = s;
+  waits.waits_for_more = 7;
+  waits.enough = 0.5;  // 500 tokens
+  CHECK(second(waits) == Approx(0.5 + 7.0 + 2.0));
+  waits.enough = 0.05;  // 50 tokens
+  CHECK(second(waits) == Approx(second(s)));
+  IterationServer looks = s;
+  looks.looks_every = 10;  // at 1 s, behind the prompt, and at 11 s
+  CHECK(second(looks) == Approx(5.5 + 2.0));
+  looks.looks_every = 3;  // at 7 s
+  CHECK(second(looks) == Approx(1.5 + 2.0));
+}
+
+// Two ranks with a sequence each. A third request waits until a fourth comes, or for so many iterations.
+TEST_CASE("Requests wait for one on each rank", "[unit]") {
+  IterationServer s = server();
+  s.ranks = 2;
+  s.waits_for_ranks = 50;
+  auto requests = alike(4, 100, 101);
+  requests[2].arrival = seconds(5.5);
+  requests[3].arrival = seconds(9.5);
+  const auto outcomes = follow({s, {}, {}, {}}, requests, 0, 0).outcomes;
+  CHECK(outcomes[2].scheduled == outcomes[3].scheduled);
+  s.waits_for_ranks = 0;
+  CHECK(ttft(follow({s, {}, {}, {}}, requests, 0, 0).outcomes[2]) < 3.0);
+}
+
 }  // namespace roofcast::base::queueing::unit_base_iteration_servers

@@ -109,14 +109,6 @@ TEST_CASE("Mean and variation of lengths are those of what is drawn, clamped or 
     CHECK(workloads::mean(lengths) == Approx(mean).epsilon(0.01));
     CHECK(workloads::squared_variation(lengths) ==
           Approx(squares / kDraws / mean / mean - 1.0).epsilon(0.03));
-    double weights = 0.0;
-    double node_mean = 0.0;
-    for (const workloads::WeightedLength& node : workloads::nodes_of(lengths)) {
-      weights += node.weight;
-      node_mean += node.weight * node.tokens;
-    }
-    CHECK(weights == Approx(1.0).epsilon(1e-9));
-    CHECK(node_mean == Approx(mean).epsilon(0.05));
   }
 }
 

@@ -207,9 +207,9 @@ TEST_CASE("TPOT alone is the step over the tokens it yields", "[unit]") {
   const auto draft = draft_model_of(view(s));
   ScenarioView with = view(s);
   with.draft = draft.get();
-  // 256 tokens in 64 steps of four, and what the last makes too many on average.
+  // 256 tokens in 64 steps of four.
   const double step = iteration_cost(with, {1, 4, 1024 + 128, 0, 0, 0, 1}, workspace).latency.si();
-  CHECK(e.steady.tpot.si() == Approx(step * (256.0 + 1.5) / 4.0 / 256.0).epsilon(1e-6));
+  CHECK(e.steady.tpot.si() == Approx(step / 4.0).epsilon(1e-3));
   CHECK(e.steady.tokens_per_iteration == 4.0);
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/open_loop.hpp"
-
 #include <cmath>
 
 #include "base/document/node.hpp"
