@@ -142,7 +142,10 @@ class Candidates {
     const double floor = choice.floor > -kInfinity ? choice.floor
                          : family == floors_.end() ? -kInfinity
                                                    : family->second;
-    return std::max(cost(choice.rows.back()), floor);
+    // A broken row hides what lies between it and the next to be tried.
+    const std::size_t most = choice.first + choice.high - 1;
+    const bool hidden = choice.is_broken && choice.high > 0 && scan_.table.fits(most);
+    return std::max(cost(hidden ? most : choice.rows.back()), floor);
   }
   Choice& choice_of(std::size_t row) {
     return *std::find_if(choices_.begin(), choices_.end(), [&](const Choice& choice) {

@@ -52,7 +52,6 @@ class Fleet {
         workspace_(workspace),
         traffic_(*scenario.traffic),
         view_(scenario),
-        pools_without_waits_(servers.pools_without_waits),
         pools_(servers.pools) {
     const ScenarioView& s = servers.prompts;
     traffic_.agents = nullptr;
@@ -141,25 +140,29 @@ class Fleet {
   SteadyState engine(double clients) {
     traffic_.concurrency = std::max<std::int64_t>(1, std::llround(clients));
     traffic_.arrivals.reset();
-    return pools_ != nullptr ? pools_without_waits_(view_, workspace_)
-                             : lockstep(view_, slots_, workspace_);
+    ScenarioView scanned = view_;
+    scanned.scans = true;
+    return pools_ != nullptr ? pools_(scanned, {}, workspace_)
+                             : lockstep(scanned, slots_, workspace_);
   }
 
-  // X(n), turns with n = `present`; linear between whole numbers that grow by kFinest.
+  // X(n), turns with n = `present`; linear between whole numbers of a replica that grow by kFinest.
   Hertz rate(double present) {
-    const auto next = [](double clients) { return std::floor(clients * kFinest) + 1.0; };
-    double below = 1.0;
-    while (next(below) <= present) {
-      below = next(below);
+    const double each = present / replicas_;
+    double below = 0.0;
+    double above = 1.0;
+    while (above < each) {
+      below = std::exchange(above, std::floor(above * kFinest) + 1.0);
     }
-    const double above = next(below);
-    const double share = std::clamp((present - below) / (above - below), 0.0, 1.0);
+    const double share = (each - below) / (above - below);
     return (1.0 - share) * rate_at(below) + share * rate_at(above);
   }
-  Hertz rate_at(double clients) {
-    const auto [at, fresh] = rates_.try_emplace(clients);
-    if (fresh) {
-      at->second = base::min(engine(clients).requests_per_second * base::hertz, 1.0 / front_end_);
+  Hertz rate_at(double clients_of_a_replica) {
+    const auto [at, fresh] = rates_.try_emplace(clients_of_a_replica);
+    if (fresh && clients_of_a_replica > 0.0) {
+      at->second = base::min(
+          engine(clients_of_a_replica * replicas_).requests_per_second * base::hertz,
+          1.0 / front_end_);
     }
     return at->second;
   }
@@ -438,7 +441,6 @@ class Fleet {
   Workspace& workspace_;
   workloads::Traffic traffic_;  // what the engine sees
   ScenarioView view_;
-  SteadyState (*pools_without_waits_)(const ScenarioView&, Workspace&);
   SteadyState (*pools_)(const ScenarioView&, std::span<const Seconds>, Workspace&);
   bool keeps_ = true;   // whether contexts stay in the KV cache
   double room_ = 0;     // B, KV cache of a rank, without the context that all share
@@ -448,7 +450,7 @@ class Fleet {
   double replicas_ = 1;
   double holds_ = 1;               // share of the time of a turn for which it holds its context
   Seconds front_end_;              // of a turn, over the processes of all front ends
-  std::map<double, Hertz> rates_;  // X(n) by n
+  std::map<double, Hertz> rates_;  // X(n) by n of a replica
   double prefix_hits_ = 0;         // tokens of a turn's input in the prefix cache, mean
   double sessions_ = 0;            // M, sessions that are alive
   std::vector<workloads::Stage> stages_;  // that have servers

@@ -42,7 +42,7 @@
 // GPUs of the model, a pass is a part of its prompt's iteration, and a turn waits for half an iteration before each pass
 // and for another half after the last.
 //
-// At two pools, X(n) and latencies are those of sim/serving/two_pools.hpp: X(n) of clients that wait for a full pool alone. Contexts stay in the prefill pool, without
+// At two pools, X(n) and latencies are those of sim/serving/two_pools.hpp: X(n) of a scan. Contexts stay in the prefill pool, without
 // the answers, which the decode pool computes. A turn holds its prompt there until its first token.
 //
 // Not modelled: several replicas without `router: session`, and attention-DP ranks, where turns find their contexts
@@ -60,9 +60,7 @@ struct AgentServers {
   const ScenarioView&
       prompts;               // the replicas that compute prompts: the scenario, or its prefill pool
   base::Bytes mean_request;  // in their KV cache, as of cache_of()
-  // Two pools under the traffic of a scenario: clients that wait for nothing but a full pool; and followed requests of
-  // arrivals, or of clients with these pauses. Null: replicas of one pool.
-  SteadyState (*pools_without_waits)(const ScenarioView& scenario, Workspace& workspace) = nullptr;
+  // Two pools under the traffic of a scenario: arrivals, or clients with these pauses. Null: replicas of one pool.
   SteadyState (*pools)(const ScenarioView& scenario, std::span<const base::Seconds> pauses,
                        Workspace& workspace) = nullptr;
 };

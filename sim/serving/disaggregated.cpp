@@ -51,7 +51,7 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   if (s.traffic->agents) {
     e.footprint = of_prefill.footprint;
     e.steady = agents_steady_state(
-        s, {pools.prefill(), of_prefill.cache.mean_request, two_pools_without_waits, follow}, e, workspace);
+        s, {pools.prefill(), of_prefill.cache.mean_request, follow}, e, workspace);
     check_load(s, e);
   } else {
     const PoolsState state = two_pools(s, {}, workspace);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/integers.hpp"
+#include "base/queueing/open_queue.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/memory.hpp"
 #include "sim/scenario/pools.hpp"
@@ -26,6 +27,7 @@ using base::Seconds;
 constexpr std::int64_t kMostReplicas = 16;  // of a pool, that are followed
 constexpr std::int64_t kFewReplicas = 8;    // of the larger pool, at least, where a part is followed
 constexpr int kRounds = 30;
+constexpr double kClose = 1e-4;       // relative
 constexpr double kNearlyFull = 0.95;  // of the bound, in a closed loop
 
 // A replica of one pool.
@@ -123,22 +125,23 @@ class TwoPools {
       present = std::min(rate * decodes_ * interval(present), 0.9 * places());
     }
     const double share = 1.0 / as_double(parts_);
-    const FollowedSample followed =
-        open_sample(pools(), s_, share, present * share, open_count(s_, share));
-    report(followed, rate, r);
+    report(s_.scans ? roughly(rate, present)
+                    : open_sample(pools(), s_, share, present * share, open_count(s_, share)),
+           rate, r);
     r.throughput_limit = Limit::arrivals;
     return all;
   }
 
   PoolsState closed(std::span<const Seconds> pauses) {
-    const workloads::Traffic& t = *s_.traffic;
-    const auto all = as_double(t.concurrency);
+    const auto all = as_double(s_.traffic->concurrency);
     const double clients = std::max(1.0, std::round(all / as_double(parts_)));
-    const bool alike = squared_variation(t.input) + squared_variation(t.output) == 0.0;
-    const double running = alike && decodes_ > 0.0 ? std::min(clients, present(clients)) : 0.0;
+    const double decoding = decodes_ > 0.0 && (alike() || s_.scans) ? present(all) : 0.0;
+    const double running =
+        alike() ? std::min(clients, std::floor(decoding / as_double(parts_))) : 0.0;
     const FollowedSample followed =
-        closed_sample(pools(), s_, static_cast<std::size_t>(clients),
-                      static_cast<std::size_t>(running), pauses);
+        s_.scans ? roughly(rate_with(decoding), decoding)
+                 : closed_sample(pools(), s_, static_cast<std::size_t>(clients),
+                                 static_cast<std::size_t>(running), pauses);
     PoolsState result;
     SteadyState& r = result.steady;
     const Hertz rate = all / (followed.pause + followed.stay);
@@ -152,17 +155,26 @@ class TwoPools {
     return result;
   }
 
-  SteadyState without_waits() {
-    SteadyState r;
+  // What a sample would say, about: prompts wait for a replica of the prefill pool, as in M/G/c, and sequences for the next
+  // iteration of the other.
+  FollowedSample roughly(Hertz rate, double present) {
+    FollowedSample r;
+    const Wait wait = prompt_wait(rate);
     const auto clients = as_double(s_.traffic->concurrency);
-    const double d = decodes_ > 0.0 ? present(clients) : 0.0;
-    r.ttft_mean = alone();
-    const Hertz found = decodes_ > 0.0 ? base::min(bound(), rate(d)) : bound();
-    r.requests_per_second = base::min(found, clients / (r.ttft_mean + stay(d))) / base::hertz;
-    r.end_to_end = clients / r.requests_per_second * base::second;
-    r.ttft_mean = base::max(r.ttft_mean, r.end_to_end - stay(d));
-    r.tpot = decodes_ > 0.0 ? stay(d) / as_double(s_.traffic->output_tokens - 1) : Seconds{};
-    r.decode_batch = r.running = d / (replicas_ * as_double(of_answers_.mapping->data_parallel));
+    r.decoding = decodes_ > 0.0 ? stay(present) : Seconds{};
+    const Seconds first = alone(present) + wait.mean;
+    r.stay = base::max(first + r.decoding, clients / rate);
+    const Seconds more = r.stay - r.decoding - first;  // for a pool that is full
+    r.waits = wait.mean + (present < kNearlyFull * places() ? more : Seconds{});
+    r.handed = whole_ + join(present) + (wait.mean + more - r.waits);
+    r.first = r.waits + prompt_time() + r.handed;
+    r.ttft.add(1.0 - wait.chance, alone(present) + more, {}, {});
+    if (wait.chance > 0.0) {
+      const Seconds longer = wait.mean / wait.chance;
+      r.ttft.add(wait.chance, alone(present) + more + longer, longer * longer,
+                 alone(present) + more);
+    }
+    r.tpot.add(1.0, r.decoding / std::max(1.0, as_double(s_.traffic->output_tokens - 1)), {}, {});
     return r;
   }
 
@@ -178,28 +190,59 @@ class TwoPools {
   // What serves requests beside the decodes.
   Hertz bound() const { return base::min(computed_, base::min(sent_, answered_)); }
 
-  // TTFT of a request that meets no other.
-  Seconds alone() {
+  // Of a prompt that meets no other.
+  Seconds prompt_time() {
     const auto input = as_double(s_.traffic->input_tokens - s_.traffic->cached_tokens);
     const workloads::Batch one = prefill_.costs_.prompts_of(0, 1.0);
-    const Seconds iteration = prefill_.costs_.time(one).latency;
     const double iterations =
         std::max(1.0, input / as_double(one.prefill_sequences * one.prefill_tokens));
-    return pools_.prefill().serving->stack.request_overhead + prefill_.intake() +
-           iterations * iteration + whole_;
+    return iterations * prefill_.costs_.time(one).latency;
+  }
+  // TTFT of a request that waits for no other.
+  Seconds alone(double present) {
+    return pools_.prefill().serving->stack.request_overhead + prefill_.intake() + prompt_time() +
+           whole_ + join(present);
+  }
+  Seconds join(double present) {
+    return decodes_ > 0.0 ? 0.5 * std::min(1.0, present / replicas_) * interval(present)
+                          : Seconds{};
   }
 
-  // Sequences that decode where so many clients wait for nothing else (Little's law).
+  struct Wait {
+    Seconds mean;
+    double chance = 0;
+  };
+  Wait prompt_wait(Hertz rate) const {
+    const auto servers = s_.pools->prefill.replicas;
+    const auto clients = as_double(s_.traffic->concurrency);
+    const double others = s_.traffic->arrivals ? 1.0 : (clients - 1.0) / clients;
+    const base::queueing::Queue queue = base::queueing::allen_cunneen(
+        base::min(others * rate, kNearlyFull * computed_), as_double(servers) / computed_, servers,
+        1.0, squared_variation(s_.traffic->input));
+    return {queue.wait, queue.wait_probability};
+  }
+  bool alike() const {
+    return squared_variation(s_.traffic->input) + squared_variation(s_.traffic->output) == 0.0;
+  }
+
+  // Sequences that decode where so many clients do that or have their prompts computed (Little's law).
   double present(double clients) {
     double least = 0.0;
     double most = std::min(clients, places());
-    const Seconds first = alone();
-    for (int i = 0; i < kRounds; ++i) {
+    for (int i = 0; i < kRounds && most - least > kClose * most; ++i) {
       const double d = 0.5 * (least + most);
-      const Hertz now = rate(std::max(d, 1e-3));
-      (now > bound() || now * first + d > clients ? most : least) = d;
+      const Hertz now = rate(std::max(d, kClose));
+      const bool beyond =
+          now > bound() || now * (alone(d) + prompt_wait(now).mean) + d > clients;
+      (beyond ? most : least) = d;
     }
     return most;
+  }
+  // Requests a second of a closed loop with so many of them.
+  Hertz rate_with(double present) {
+    const auto clients = as_double(s_.traffic->concurrency);
+    const Hertz idle = clients / (alone(present) + (decodes_ > 0.0 ? stay(present) : Seconds{}));
+    return base::min(idle, base::min(bound(), decodes_ > 0.0 ? rate(present) : bound()));
   }
 
   // The batches behind the numbers; returns what bounds the prefill pool.
@@ -320,10 +363,6 @@ class TwoPools {
 PoolsState two_pools(const ScenarioView& s, std::span<const Seconds> pauses, Workspace& workspace) {
   TwoPools solver(s, workspace);
   return s.traffic->arrivals ? solver.open() : solver.closed(pauses);
-}
-
-SteadyState two_pools_without_waits(const ScenarioView& s, Workspace& workspace) {
-  return TwoPools(s, workspace).without_waits();
 }
 
 }  // namespace roofcast::sim

@@ -17,7 +17,8 @@
 //
 // Power is the mean over the GPUs of both pools.
 //
-// Not modelled: preemption and a full prefill pool in `bounds`.
+// In a scan (ScenarioView::scans) no request is followed: prompts wait as in M/G/c (base/queueing/open_queue.hpp), and Little's
+// law gives the sequences that decode.
 #pragma once
 
 #include <span>
@@ -34,8 +35,5 @@ struct PoolsState {
 // If requests arrive faster than they can be served, the state has only `saturation` and a `utilisation` of at least 1.
 PoolsState two_pools(const ScenarioView& scenario, std::span<const base::Seconds> pauses,
                      Workspace& workspace);
-
-// Rate, times and sequences of a closed loop where nothing waits but for the pool that is full.
-SteadyState two_pools_without_waits(const ScenarioView& scenario, Workspace& workspace);
 
 }  // namespace roofcast::sim

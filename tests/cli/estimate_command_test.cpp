@@ -59,14 +59,12 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
   CHECK(agrees["replay"]["tpot_mean_s"].get<double>() ==
         Approx(agrees["tpot_mean_s"].get<double>()).epsilon(0.1));
   CHECK(!agrees["replay"].contains("weights_b_per_gpu"));  // a replay says nothing of it
-  // Clusters of arrivals that are as long as an answer, on attention-DP ranks and with drafts, whose requests an estimate does
-  // not follow: its formulas take each answer to see the mean of them.
-  const std::vector<std::string> clusters = {
-      "traffic={input_tokens: 1000, output_tokens: 20, requests: 8000, arrivals: {process: gamma, "
-      "cv: 4, rate: 14 /s}}",
-      "deployment.data_parallel=2", "deployment.tensor_parallel=4",
-      "serving.speculative={method: ngram, draft_tokens: 2, acceptance: 0.5}"};
-  const json contradicted = estimate(roofcast, clusters);
+  // Equal clients at the limit of the front end: who is in step with whom depends on each message.
+  const std::vector<std::string> in_step = {
+      "traffic={input_tokens: 434, output_tokens: 389, requests: 7080, concurrency: 472}",
+      "deployment.tensor_parallel=2", "model=llama-3.1-8b", "precision=bf16", "system=hgx_h100",
+      "serving.stack=trtllm"};
+  const json contradicted = estimate(roofcast, in_step);
   CHECK(!contradicted["replay"]["disagrees"].empty());
   for (const json& name : contradicted["replay"]["disagrees"]) {
     const auto metric = name.get<std::string>();
@@ -74,9 +72,11 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
         contradicted["replay"][metric].get<double>() / contradicted[metric].get<double>();
     CHECK(std::abs(1.0 / ratio - 1.0) > 0.1);
   }
-  const std::string text =
-      roofcast.output({"estimate", example("llama-70b"), "--set", clusters[0], "--set", clusters[1],
-                       "--set", clusters[2], "--set", clusters[3]});
+  std::vector<std::string> command = {"estimate", example("llama-70b")};
+  for (const std::string& set : in_step) {
+    command.insert(command.end(), {"--set", set});
+  }
+  const std::string text = roofcast.output(command);
   CHECK(contains(text, "times the estimate. Take the replayed values"));
   CHECK(estimate(roofcast, {}, {"--no-replay"})["replay"]["why_not"] == "--no-replay");
 }

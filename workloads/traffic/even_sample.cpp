@@ -150,7 +150,9 @@ std::vector<double> quantiles(const Lengths& lengths, std::size_t n) {
   double below = static_cast<double>(lengths.least) - 1.0;
   double share = 0.0;
   while (values.size() < n) {
-    const double at = std::min(most, std::max(below + 1.0, std::floor(kStep * below)));
+    // All that is drawn beyond the longest length has that one.
+    const double before = std::max(below + 1.0, most - 1.0);
+    const double at = std::min(before, std::max(below + 1.0, std::floor(kStep * below)));
     const double now = at < most ? share_up_to(lengths, static_cast<std::int64_t>(at)) : 1.0;
     for (; values.size() < n;) {
       const double wanted = (as_double(values.size()) + 0.5) / as_double(n);
