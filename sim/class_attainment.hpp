@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attainment of each class of requests, by the closed form.
+// Attainment of each class of requests, as it is estimated.
 //
 // TTFT and TPOT are taken as the same in all classes, so the share of a class is that of a traffic whose requests are all
 // of this class. With a queue by priority they are not, and no share is known.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Closed forms (sim/estimate.hpp) beside the simulation (sim/replay) of the same scenario.
+// Estimates (sim/estimate.hpp) beside the simulation (sim/replay) of the same scenario.
 //
 //   error  estimate / simulation − 1, of a mean or a percentile over all requests after the warm-up
 //   agree  |error| at most the tolerance of the metric (sim/confirm/verdict.hpp). What the estimate leaves out, or refuses after it

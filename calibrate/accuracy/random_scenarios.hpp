@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random scenarios of serving, on which closed forms are held against simulations (calibrate/accuracy/agreement.hpp).
+// Random scenarios of serving, on which estimates are held against simulations (calibrate/accuracy/agreement.hpp).
 //
 //   parts          a system, a stack, a model with its precision and tensor parallelism: random_scenarios.yaml
 //   ranks          one in five has attention-DP ranks or pipeline stages, drawn by itself: the others are what they
@@ -15,9 +15,9 @@
 //   closed loops   1 to 512 clients, log-uniform, each with 15 requests or more where 12,000 suffice for that
 //   agents         1 to 128, log-uniform, each with ten tasks of 4 to 16 turns on average, all with 200 or more
 //   requests       each scenario has a seed of its own
-//   two pools      of replicas that are alike; open or closed, where the estimate has a closed form
+//   two pools      of replicas that are alike; open or closed
 //
-// What the estimate refuses is drawn again; an open loop only when it refuses nearly no traffic. So another closed form
+// What the estimate refuses is drawn again; an open loop only when it refuses nearly no traffic. So another estimate
 // draws somewhat other scenarios from the same seed.
 #pragma once
 

@@ -195,7 +195,7 @@ std::string as_it_is(const SolveQuestion& question, const ReadQuestion& q) {
                                  knobs.empty() ? "" : fmt::format(" ({})", fmt::join(knobs, ", ")),
                                  !misses.empty()      ? misses
                                  : question.no_replay ? "meets the conditions"
-                                                      : "meets the conditions by the closed form");
+                                                      : "meets the conditions by its estimate");
   if (q.objective.metric != nullptr && e.fits()) {
     text += fmt::format(", {} {}", q.objective.metric->name,
                         display(q.objective.metric->value(e), q.objective.metric->unit));
@@ -222,7 +222,7 @@ bool replay_edge(const sim::KnobRange& range, const ReadQuestion& q, const sim::
         fmt::format("{} replays; the conditions hold by two standard errors", r.replays));
   }
   if (closed_form.found && !closed_form.everywhere && closed_form.value != r.boundary.value) {
-    a.notes.push_back(fmt::format("the closed form says {}", closed_form.value));
+    a.notes.push_back(fmt::format("the estimate says {}", closed_form.value));
   }
   return true;
 }

@@ -58,7 +58,7 @@ void add_solve(Command& app, Run& chosen) {
       "ranges in some places and then finer around the best. A condition is fits, or a metric "
       "in SI units and a bound, as in a sweep's where. A range is 8..64 (whole numbers), '1 "
       "/s..50 /s', x0.5..x8 (factors of the present value) or a list a,b. The default range is "
-      "a thousand times up and down. The closed form says where to look. The answer is found on "
+      "a thousand times up and down. Estimates say where to look. The answer is found on "
       "the simulation, and holds there by two standard errors; what the simulation contradicts "
       "is listed. The answer has the slack of each condition, and what one "
       "more percent of its bound buys. If nothing meets all conditions, the answer is the "
@@ -88,7 +88,7 @@ void add_solve(Command& app, Run& chosen) {
       ->type_name(kKnobValue)
       ->take_all();
   command->add_flag("--no-replay", options->question.no_replay,
-                    "the closed form alone: the answer is estimated only");
+                    "no replays: the answer is estimated only");
   command->add_flag("--simulate", options->simulate, "does nothing: the answer is replayed");
   command->add_format(options->format, {"text", "json", "csv"});
   command->add_flag("--quiet", options->quiet, "print no progress")->group("Output");

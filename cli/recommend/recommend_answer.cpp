@@ -137,7 +137,7 @@ std::string missing_text(const sim::Question& q, const Recommendation& r, const 
   }
   if (group.met > 0 && group.broken > 0) {
     return fmt::format(
-        "all {} replays of {} rows that meet by the closed form break{}; the first: {}",
+        "all {} replays of {} rows that are estimated to meet break{}; the first: {}",
         group.broken, group.met,
         group.tries == sim::kMostTries ? ", and the rest was given up" : "", group.broken_note);
   }

@@ -35,7 +35,7 @@ class ReplayColumns {
   Judgement set(std::size_t row, const Replayed& replayed);
   // The row no longer meets the conditions, and says why.
   void break_row(std::size_t row, const Judgement& judgement);
-  // The row meets the conditions, whatever the closed form says.
+  // The row meets the conditions, whatever the estimate says.
   void keep_row(std::size_t row);
   void set_text(std::string_view name, std::size_t row, std::string_view text);
   bool is_set(std::size_t row) const;

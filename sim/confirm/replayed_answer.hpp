@@ -2,12 +2,12 @@
 //
 // The answers of solve (sim/decide/solve.hpp, choice.hpp), found again on the simulation.
 //
-// One knob. The closed form says where to look. From its edge, steps that double lead to a value that meets and one
+// One knob. The estimate says where to look. From its edge, steps that double lead to a value that meets and one
 // that does not; between them the edge is found by bisection, to kExact of the value or to the next whole number. A
 // value meets if every condition holds by kSure standard errors. The answer is then replayed with seven more seeds. It
 // stands if the mean of the eight holds by kSurer standard deviations of one replay; else it moves back by steps.
 //
-// Several knobs. The best by the closed form is replayed. If the replay breaks it, its bounds are tightened
+// Several knobs. The best by the estimate is replayed. If the replay breaks it, its bounds are tightened
 // (ChoiceSearch::reject), and the next best is tried.
 #pragma once
 
@@ -31,7 +31,7 @@ struct ReplayedBoundary {
   double edge = 0.0;          // before more seeds were tried
   std::size_t replays = 0;
 };
-// `closed_form` is the boundary by the closed form. With `looks_once`, no more seeds are tried.
+// `closed_form` is the boundary by the estimate. With `looks_once`, no more seeds are tried.
 ReplayedBoundary replayed_boundary(const KnobRange& range, const std::vector<Condition>& conditions,
                                    const Boundary& closed_form, const ReplayAt& replay_at,
                                    bool looks_once = false);

@@ -4,7 +4,7 @@
 //
 // simulated     TTFT, TPOT and end to end with their percentiles, attainment, requests and tokens per second, decode
 //               batch, memory, tasks of agents, and the cost and energy per token that follow from the rate
-// closed form   everything else: power, bounds, the relative width of 90 % intervals
+// estimate      everything else: power, bounds, the relative width of 90 % intervals
 //
 // What is counted. The start, in which requests find an empty server, is left out: the first tenth, and at least two
 // requests (of agents: tasks) of each client. So is the end, in which clients have no more to send: one request of each
@@ -41,7 +41,7 @@ struct ReplayPlan {
 };
 
 struct Replayed {
-  ServingEstimate estimate;              // the closed form where `why_not` has a reason
+  ServingEstimate estimate;              // the estimate where `why_not` has a reason
   std::vector<double> class_attainment;  // of several classes with objectives
   std::string why_not;                   // why nothing was replayed
   std::size_t requests = 0;              // that are counted

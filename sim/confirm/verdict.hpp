@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a replay keeps what the closed form promised.
+// Whether a replay keeps what the estimate promised.
 //
 //   confirmed        the replay meets every condition; `note` says which estimates it is far from nevertheless
 //   broken           it misses one; `note` says which, the simulated value, and by how much
@@ -20,18 +20,18 @@
 
 namespace roofcast::sim {
 
-// How far from its replay a closed form may be.
+// How far from its replay an estimate may be.
 struct CheckedMetric {
   std::string_view name;  // of sim/result/metrics.hpp
-  double tolerance;       // of closed form / replay - 1
+  double tolerance;       // of estimate / replay - 1
 };
 inline constexpr std::array<CheckedMetric, 4> kChecked = {
     {{"ttft_mean_s", 0.10}, {"tpot_mean_s", 0.10}, {"ttft_p95_s", 0.15}, {"tpot_p95_s", 0.15}}};
 
-// A metric whose closed form is farther off, by more than two standard errors of the replay.
+// A metric whose estimate is farther off, by more than two standard errors of the replay.
 struct Disagreement {
   const Metric* metric = nullptr;
-  double ratio = 1.0;  // replay over closed form
+  double ratio = 1.0;  // replay over estimate
   double error = 0.0;  // standard error of the replay, relative
 };
 std::vector<Disagreement> disagreements(const ServingEstimate& closed_form,

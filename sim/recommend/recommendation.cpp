@@ -19,7 +19,7 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr std::size_t kBeyond = 3;     // steps of clients beyond what the closed form allows
+constexpr std::size_t kBeyond = 3;     // steps of clients beyond what the estimate allows
 constexpr double kMostTokens = 1.2e8;  // of a replay; about two seconds of one core
 constexpr double kGain = 0.01;         // of the objective, that more clients must bring to be tried
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -131,7 +131,7 @@ class Candidates {
   };
 
   double cost(std::size_t row) const { return sign_ * value_.number(row); }
-  // Closed forms of deployments with equal attention DP, precision and stack are alike too hopeful.
+  // Estimates of deployments with equal attention DP, precision and stack are alike too hopeful.
   std::pair<std::size_t, std::int64_t> family_of(std::size_t row) const {
     return {row / (clients_ * scan_.shapes.size()),
             scan_.shapes[scan_.shape_of(row)].main.mapping.data_parallel};
@@ -164,7 +164,7 @@ class Candidates {
   Choice* refined_ = nullptr;
 };
 
-// What a row is like by the closed form.
+// What a row is like when it is not one of a scan.
 ScenarioView followed(const Scan& scan, std::size_t row) {
   ScenarioView scenario = scan.points->scenario(row);
   scenario.scans = false;

@@ -4,7 +4,7 @@
 //
 // Each system with one pool, and each with two, is a group. Its rows that meet the conditions are tried, of those that
 // differ in clients alone the best one first, and more clients only where they make it better by 1 %. The next row is the
-// one that promises most. It promises what the closed form says, but no more than
+// one that promises most. It promises what the estimate says, but no more than
 //
 //   - a broken replay of the same deployment has reached with more clients
 //   - until there is one: the best of the broken replays with equal attention DP, precision and stack have reached
@@ -14,8 +14,8 @@
 // A row that cannot be replayed is an answer only where a group has no other.
 //
 // A row that the replay breaks is out, and so are those of its deployment with more clients. Of the others, those with a
-// few clients less are passed over, as far as the row is from its bounds. Once a row with fewer clients is confirmed,
-// bisection finds the most clients that the replay confirms. It looks a quarter of an octave beyond what the closed form
+// few clients less are passed over, as far as the row is from its bounds, and the deployment still promises what they do. Once a row with fewer clients is confirmed,
+// bisection finds the most clients that the replay confirms. It looks a quarter of an octave beyond what the estimate
 // allows.
 //
 // Answers are ranked by the objective as it was replayed. Of equals the one with the lower TPOT is first.
@@ -46,11 +46,11 @@ struct Group {
   std::size_t scan = 0;
   std::size_t system = 0;
   std::vector<RankedRow> best;  // of unlike deployments, the best first
-  std::size_t met = 0;          // rows that meet the conditions by the closed form
+  std::size_t met = 0;          // rows that meet the conditions by the estimate
   std::size_t tries = 0;        // replays
   std::size_t broken = 0;       // of them
   std::string broken_note;      // of the first
-  // Where there is no answer: the row that comes nearest by the closed form, unless none fits; then `reason` is that
+  // Where there is no answer: the row that comes nearest by the estimate, unless none fits; then `reason` is that
   // of most rows.
   bool has_nearest = false;
   std::size_t nearest = 0;

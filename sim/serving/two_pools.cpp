@@ -135,9 +135,9 @@ class TwoPools {
   PoolsState closed(std::span<const Seconds> pauses) {
     const auto all = as_double(s_.traffic->concurrency);
     const double clients = std::max(1.0, std::round(all / as_double(parts_)));
-    const double decoding = decodes_ > 0.0 && (alike() || s_.scans) ? present(all) : 0.0;
-    const double running =
-        alike() ? std::min(clients, std::floor(decoding / as_double(parts_))) : 0.0;
+    const double decoding = decodes_ > 0.0 && s_.scans ? present(all) : 0.0;
+    const double spread = decodes_ > 0.0 && alike() ? places() / as_double(parts_) : 0.0;
+    const double running = std::min(clients, std::floor(spread));
     const FollowedSample followed =
         s_.scans ? roughly(rate_with(decoding), decoding)
                  : closed_sample(pools(), s_, static_cast<std::size_t>(clients),

@@ -24,7 +24,7 @@ json estimate(const Program& roofcast, const std::string& setting) {
 }  // namespace
 
 // Requests of an estimate are followed one by one, so a tail moves in steps of some percent.
-TEST_CASE("The answer of solve by the closed form, put back, meets the condition narrowly",
+TEST_CASE("The answer of solve by estimates alone, put back, meets the condition narrowly",
           "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
@@ -54,7 +54,7 @@ TEST_CASE("The answer of solve by the closed form, put back, meets the condition
 }
 
 TEST_CASE(
-    "solve says that its answer is confirmed, what was simulated, and what the closed form says",
+    "solve says that its answer is confirmed, what was simulated, and what the estimate says",
     "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
@@ -67,7 +67,7 @@ TEST_CASE(
   CHECK(answer["replay"]["verdict"] == "confirmed");
   CHECK(answer["simulated"]["ttft_p95_s"].get<double>() <= 0.3);
   CHECK(answer["conditions"][0]["slack"].get<double>() >= 0.0);
-  CHECK(contains(answer["notes"].dump(), "the closed form says"));
+  CHECK(contains(answer["notes"].dump(), "the estimate says"));
 }
 
 TEST_CASE("A condition on a metric that nothing has is refused in words", "[cli]") {

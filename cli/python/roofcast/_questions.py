@@ -42,7 +42,7 @@ def sweep(sweep: Documents, *, threads: int = 0, replay: str = "recommended") ->
     """Estimates every point of a sweep: {"base": scenario, "axes": {path: values}, "where": [...], "pareto": {...}}.
 
     `replay`: "recommended" replays the points of the front and the best of each group in the simulator, as the command
-    line does; "all" replays every point; "none" is the closed form alone. `threads` 0: all cores; the numbers are the
+    line does; "all" replays every point; "none" replays nothing. `threads` 0: all cores; the numbers are the
     same whatever their number."""
     if replay not in _native.Replays.__members__:
         raise ValueError(f'roofcast: replay is "recommended", "all" or "none", not {replay!r}')

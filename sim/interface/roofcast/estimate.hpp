@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The forecast of one scenario by closed forms, in some microseconds.
+// The forecast of one scenario in microseconds to milliseconds.
 //
 //   const roofcast::Estimate estimate = roofcast::estimate(scenario);
 //   if (estimate.runs()) {
