@@ -9,9 +9,7 @@ bool has_classes(const ScenarioView& s) {
 }
 
 std::string_view class_gap(const ScenarioView& s) {
-  return !has_classes(s)     ? ""
-         : s.traffic->agents ? "turns of agents are not told apart"
-                             : "";
+  return !has_classes(s) ? "" : s.traffic->agents ? "turns of agents are not told apart" : "";
 }
 
 std::vector<double> class_attainment(const ScenarioView& scenario, Workspace& workspace) {
@@ -29,8 +27,8 @@ std::vector<double> class_attainment(const ScenarioView& scenario, Workspace& wo
       other.objectives = other.priority == each.priority ? other.objectives : never;
     }
     // A class without objectives is good whatever happens.
-    shares.push_back(
-        each.objectives.any() ? estimate(s, workspace).steady.attainment / each.share : 1.0);
+    shares.push_back(each.objectives.any() ? estimate(s, workspace).steady.attainment / each.share
+                                           : 1.0);
   }
   return shares;
 }

@@ -396,7 +396,8 @@ class Path {
         grow += batch.ranks[rank].decodes;
       }
       const double free = h.q->cache - h.rooms[rank].used;
-      most = grow > 0 ? std::min(most, std::floor(free / (static_cast<double>(grow) * h.q->gains))) : most;
+      most = grow > 0 ? std::min(most, std::floor(free / (static_cast<double>(grow) * h.q->gains)))
+                      : most;
       Station& s = b.ranks[rank];
       steps = s.decodes > 0 ? std::min(steps, s.next_event() - s.iteration) : steps;
     }

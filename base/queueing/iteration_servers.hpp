@@ -50,11 +50,10 @@ struct IterationPools {
 struct IterationRequest {
   Seconds
       arrival;  // of an open loop; in a closed one, how long its client waits before it sends it
-  std::int64_t input = 1;   // tokens
-  std::int64_t cached = 0;  // of these, computed before
-  std::int64_t output = 1;  // the first token, and the decodes
-  std::int64_t begun =
-      0;  // of these, that are done at the start: it decodes from time 0 on
+  std::int64_t input = 1;     // tokens
+  std::int64_t cached = 0;    // of these, computed before
+  std::int64_t output = 1;    // the first token, and the decodes
+  std::int64_t begun = 0;     // of these, that are done at the start: it decodes from time 0 on
   std::int32_t priority = 0;  // the greater one first, where the servers have priorities
 };
 

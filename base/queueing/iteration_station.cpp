@@ -140,7 +140,8 @@ bool IterationHost::waits_for_more(const IterationMicroBatch& b) {
 
 // Iterations count in which no request waits.
 bool IterationHost::waits_for_ranks(const IterationMicroBatch& b) {
-  const bool all_decode = std::ranges::none_of(b.ranks, [](const auto& s) { return s.places == 0; });
+  const bool all_decode =
+      std::ranges::none_of(b.ranks, [](const auto& s) { return s.places == 0; });
   const bool waits = all_decode && !one_for_each_rank() && ++unbalanced < q->waits_for_ranks;
   unbalanced = waits ? unbalanced : 0;
   return waits;
@@ -342,8 +343,9 @@ void IterationStation::advance(std::int64_t count, std::vector<Id>& ended) {
 
 // Tokens of a sequence in the cache.
 double IterationStation::held(const IterationJob& job) const {
-  return job.held +
-         (job.state == State::decodes ? static_cast<double>(iteration - job.since) * q().gains : 0.0);
+  return job.held + (job.state == State::decodes
+                         ? static_cast<double>(iteration - job.since) * q().gains
+                         : 0.0);
 }
 
 void IterationStation::stop(IterationJob& job) {

@@ -29,8 +29,8 @@ struct IterationJob {
   double held = 0;     // tokens in the cache; while it decodes, at the iteration `since`
   double promised = 0;
   std::int64_t since = 0;
-  std::int64_t left = 0;             // tokens of the answer
-  std::int32_t turn = 0;             // how often it lost its place
+  std::int64_t left = 0;  // tokens of the answer
+  std::int32_t turn = 0;  // how often it lost its place
   std::int32_t priority = 0;
   IterationStation* from = nullptr;  // of the first pool, which keeps its tokens
   double kept = 0;                   // tokens there, and the larger of them and the promise

@@ -372,8 +372,7 @@ void add_recommend(Command& app, Run& chosen) {
       ->one_of({"one", "two", "both"})
       ->capture_default_str();
   add_set_and_save(*command, options->said, "write the scenario of the answer to this file");
-  command->add_flag("--no-replay", options->no_replay,
-                    "no replays: the answer is estimated only");
+  command->add_flag("--no-replay", options->no_replay, "no replays: the answer is estimated only");
   command->add_flag("--strict", options->strict, "exit with 3 if nothing meets the conditions");
   command->add_option("-o,--csv", options->csv, "write all rows to this file, as a sweep does")
       ->type_name(kFile)

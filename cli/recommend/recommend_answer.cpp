@@ -137,9 +137,9 @@ std::string missing_text(const sim::Question& q, const Recommendation& r, const 
   }
   if (group.met > 0 && group.broken > 0) {
     return fmt::format(
-        "all {} replays of {} rows that are estimated to meet break{}; the first: {}",
-        group.broken, group.met,
-        group.tries == sim::kMostTries ? ", and the rest was given up" : "", group.broken_note);
+        "all {} replays of {} rows that are estimated to meet break{}; the first: {}", group.broken,
+        group.met, group.tries == sim::kMostTries ? ", and the rest was given up" : "",
+        group.broken_note);
   }
   std::vector<std::string> labels = labels_of(*scan.points, group.nearest);
   labels.erase(labels.begin());

@@ -48,7 +48,9 @@ FollowedIterations::Span FollowedIterations::operator()(std::span<const Batch> r
   if (ranks.size() == 1) {
     return time(ranks.front(), 1);
   }
-  const auto tokens = [&](const Batch& b) { return static_cast<double>(b.decodes) * query_ + b.tokens; };
+  const auto tokens = [&](const Batch& b) {
+    return static_cast<double>(b.decodes) * query_ + b.tokens;
+  };
   double all = 0.0;
   for (const Batch& b : ranks) {
     all += tokens(b);

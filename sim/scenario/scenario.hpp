@@ -88,7 +88,8 @@ struct ScenarioView {
   const workloads::PostTraining* post_training = nullptr;  // with training
   const workloads::TrainingRun* run = nullptr;             // with training
   const hardware::Prices* prices = nullptr;                // rented when there are none
-  bool scans = false;  // one of many: few requests are followed, or none (sim/serving/sampled_loop.hpp)
+  bool scans =
+      false;  // one of many: few requests are followed, or none (sim/serving/sampled_loop.hpp)
   std::int64_t sample = 1;      // times the usual number of requests is followed
   bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
   const DraftModel* draft =

@@ -36,10 +36,11 @@ constexpr double kTurnTolerance = 1e-3;  // relative to the time of a turn
 constexpr double kDamping = 0.5;   // share of a difference that is followed, after the first round
 constexpr double kSwings = 0.7;    // what a change of sign leaves of a difference that swings
 constexpr double kSettled = 0.25;  // of the tolerance: a smaller move of the hits is the last
+constexpr int kCorrections = 2;    // of X(n), by followed turns
 constexpr double kFinest = 1.2;    // X(n) is interpolated between n that differ by this ratio
 constexpr int kUserBisections = 50;
 constexpr std::uint64_t kThinkSeed = 1;
-constexpr double kHostBusy = 0.98;  // utilisation from which it is the limit
+constexpr double kHostBusy = 0.98;          // utilisation from which it is the limit
 constexpr std::size_t kMostLengths = 4096;  // of the turns' prompts
 
 // The engine, the agents and their KV cache.
@@ -80,9 +81,25 @@ class Fleet {
 
   SteadyState solve(TaskEstimate& task) {
     prefix_hits_ = prefix_hit_tokens({}, Seconds::infinity());
-    const bool open = sample_.agents.arrivals.has_value();
-    Seconds time;
     Walk walk;
+    if (sample_.agents.arrivals) {
+      const SteadyState arriving = settle(walk);
+      return arriving.utilisation >= 1.0 ? arriving : result(walk, task);
+    }
+    for (int i = 0; i < kCorrections; ++i) {
+      settle(walk);
+      pace_ *= present_ / throughput_ / followed_sessions().end_to_end;
+    }
+    settle(walk);
+    return result(walk, task);
+  }
+
+ private:
+  // Sets the prefix hits, and what follows from them. Returns the engine under turns that arrive.
+  SteadyState settle(Walk& walk) {
+    const bool open = sample_.agents.arrivals.has_value();
+    SteadyState arriving;
+    Seconds time;
     double damping = 1.0;
     double missing = 0.0;  // tokens that were found beyond what was assumed
     for (int i = 0; i < kTurnRounds; ++i) {
@@ -96,7 +113,7 @@ class Fleet {
       }
       const Seconds before = time;
       if (open) {
-        const SteadyState arriving = open_network();
+        arriving = open_network();
         if (arriving.utilisation >= 1.0) {
           return arriving;
         }
@@ -121,10 +138,9 @@ class Fleet {
         break;
       }
     }
-    return result(walk, task);
+    return arriving;
   }
 
- private:
   double mean_shared() const {
     double sum = 0.0;
     for (const AgentTask& task : sample_.tasks) {
@@ -161,7 +177,7 @@ class Fleet {
     const auto [at, fresh] = rates_.try_emplace(clients_of_a_replica);
     if (fresh && clients_of_a_replica > 0.0) {
       at->second = base::min(
-          engine(clients_of_a_replica * replicas_).requests_per_second * base::hertz,
+          pace_ * engine(clients_of_a_replica * replicas_).requests_per_second * base::hertz,
           1.0 / front_end_);
     }
     return at->second;
@@ -361,8 +377,7 @@ class Fleet {
       for (const auto& session : task.sessions) {
         for (std::size_t i = 0; i < session.size(); ++i, ++index) {
           const bool stays = i > 0 && (pauses.empty() || pauses[index - 1].wait <= age);
-          const std::int64_t answer =
-              i > 0 && pools_ != nullptr ? session[i - 1].output_tokens : 0;
+          const std::int64_t answer = i > 0 && pools_ != nullptr ? session[i - 1].output_tokens : 0;
           const std::int64_t own =
               stays ? std::max<std::int64_t>(0, session[i].own_known - answer) : 0;
           const std::int64_t found = keeps_ ? session[i].shared_known + own : 0;
@@ -412,8 +427,7 @@ class Fleet {
   SteadyState of_agents() {
     SteadyState r = followed_sessions();
     r.requests_per_second = throughput_ / base::hertz;
-    r.throughput_limit =
-        throughput_ * front_end_ > kHostBusy ? Limit::host : r.throughput_limit;
+    r.throughput_limit = throughput_ * front_end_ > kHostBusy ? Limit::host : r.throughput_limit;
     return r;
   }
 
@@ -451,6 +465,7 @@ class Fleet {
   double holds_ = 1;               // share of the time of a turn for which it holds its context
   Seconds front_end_;              // of a turn, over the processes of all front ends
   std::map<double, Hertz> rates_;  // X(n) by n of a replica
+  double pace_ = 1;                // of followed turns, over X(n)
   double prefix_hits_ = 0;         // tokens of a turn's input in the prefix cache, mean
   double sessions_ = 0;            // M, sessions that are alive
   std::vector<workloads::Stage> stages_;  // that have servers

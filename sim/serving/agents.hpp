@@ -3,15 +3,16 @@
 // Steady state of agents (workloads/traffic/agents.hpp): a network of the engine, stages, and tools, for which no turn
 // waits.
 //
-// Agents that work at one task after another are a closed network. By the theorem of Chandy, Herzog and Woo (IBM J. Res. Dev. 19, 1975), the engine is a station that completes X(n)
-// turns per second while n are present. X(n) is that of n equal clients that do not think (sim/serving/lockstep.hpp), at
-// most what the front end takes in. With stages, the network is that of
+// Agents that work at one task after another are a closed network. By the theorem of Chandy, Herzog and Woo (IBM J. Res.
+// Dev. 19, 1975), the engine is a station that completes X(n) turns per second while n are present. X(n) is that of n equal
+// clients that do not think (sim/serving/lockstep.hpp), at most what the front end takes in. It is scaled, twice, so that a
+// turn takes as long as followed turns do (sim/serving/sampled_loop.hpp). With stages, the network is that of
 // base/queueing/closed_network.hpp. Without stages, the number of turns in the engine is a birth-death process: births
 // (M − n)/Z, deaths X(n). The result is the same, and quicker.
 //
-// Tasks that arrive are an open network: λ·(turns of a task) turns arrive a second. The engine is that of
-// sampled_loop.hpp, and each stage a queue of several servers (base/queueing/open_queue.hpp, Allen and Cunneen). Turns of one task count
-// as independent.
+// Tasks that arrive are an open network: λ·(turns of a task) turns arrive a second. The engine is that of sampled_loop.hpp,
+// and each stage a queue of several servers (base/queueing/open_queue.hpp, Allen and Cunneen). Turns of one task count as
+// independent.
 //
 //   W         E[n] / E[X(n)], the time of a turn in the engine
 //   a task    The turns of the sampled tasks are walked one after the other, with sub-agents side by side. Tools

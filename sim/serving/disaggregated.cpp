@@ -50,8 +50,8 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   e.max_running = of_decode.footprint.cache / of_decode.cache.mean_request;
   if (s.traffic->agents) {
     e.footprint = of_prefill.footprint;
-    e.steady = agents_steady_state(
-        s, {pools.prefill(), of_prefill.cache.mean_request, follow}, e, workspace);
+    e.steady = agents_steady_state(s, {pools.prefill(), of_prefill.cache.mean_request, follow}, e,
+                                   workspace);
     check_load(s, e);
   } else {
     const PoolsState state = two_pools(s, {}, workspace);

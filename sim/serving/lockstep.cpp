@@ -433,8 +433,8 @@ class Lockstep : LockstepCosts {
         std::max(found.present, std::min(running_, std::floor(cache_ / held_tokens(s_))));
     found.interval = decodes_ > 0.0 ? stay / decodes_ : Seconds{};
     found.first = extra(1.0) + alone(found.present);
-    const Seconds waited = base::max(
-        Seconds{}, first - found.first - s_.serving->stack.request_overhead - intake());
+    const Seconds waited =
+        base::max(Seconds{}, first - found.first - s_.serving->stack.request_overhead - intake());
     (clients_ > slots_ ? found.slot : found.waits) = waited;
     found.first += found.waits;
     found.share = decodes_ > 0.0 ? counted_.mixed / std::max(1.0, counted_.iterations) : 1.0;

@@ -16,12 +16,12 @@ using base::Hertz;
 using base::Seconds;
 namespace queueing = base::queueing;
 
-constexpr double kMostServers = 8;   // ranks of all replicas
-constexpr double kLeastServers = 2;  // replicas
-constexpr std::size_t kMostOpen = 80000;        // requests of an open loop
-constexpr double kOpenError = 0.03;             // standard error of the time between tokens
-constexpr double kFirstError = 0.1;             // and of TTFT
-constexpr double kHeldUp = 2.0;                 // time between tokens, over that without prompts
+constexpr double kMostServers = 8;        // ranks of all replicas
+constexpr double kLeastServers = 2;       // replicas
+constexpr std::size_t kMostOpen = 80000;  // requests of an open loop
+constexpr double kOpenError = 0.03;       // standard error of the time between tokens
+constexpr double kFirstError = 0.1;       // and of TTFT
+constexpr double kHeldUp = 2.0;           // time between tokens, over that without prompts
 constexpr int kSampleRounds = 8;
 constexpr double kFrontEndBusy = 0.95;  // utilisation from which it is the limit
 constexpr double kPilesUp = 0.85;       // of the slots
@@ -65,8 +65,8 @@ class SampledLoop : Server {
 
   SteadyState closed(std::span<const Seconds> pauses) {
     const double clients = std::max(1.0, std::round(share_ * replicas_ * clients_));
-    const FollowedSample followed = closed_sample({servers_.q, {}, {}, {}}, s_,
-                                          static_cast<std::size_t>(clients), 0, pauses);
+    const FollowedSample followed =
+        closed_sample({servers_.q, {}, {}, {}}, s_, static_cast<std::size_t>(clients), 0, pauses);
     SteadyState r;
     Solution found;
     found.rate = clients_ / (followed.pause + followed.stay);

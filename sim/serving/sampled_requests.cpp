@@ -195,8 +195,8 @@ bool meets(const workloads::Objectives& o, Seconds first, Seconds token, Seconds
 }
 
 FollowedSample sample(const queueing::IterationPools& pools, const SampledRequests& requests,
-              const workloads::Traffic& traffic, std::size_t clients, std::size_t from,
-              std::size_t upto) {
+                      const workloads::Traffic& traffic, std::size_t clients, std::size_t from,
+                      std::size_t upto) {
   FollowedSample r;
   r.path = queueing::follow(pools, requests.all, static_cast<std::int64_t>(clients), from);
   std::vector<double> first;
@@ -270,8 +270,8 @@ std::size_t open_count(const ScenarioView& s, double share) {
                                  kMostPhases * times / fewer);
 }
 
-FollowedSample open_sample(const queueing::IterationPools& pools, const ScenarioView& s, double share,
-                   double running, std::size_t n) {
+FollowedSample open_sample(const queueing::IterationPools& pools, const ScenarioView& s,
+                           double share, double running, std::size_t n) {
   const workloads::Traffic& t = *s.traffic;
   SampledRequests requests(s);
   const auto begun = static_cast<std::size_t>(t.output_tokens > 1 ? running : 0.0);
@@ -287,8 +287,8 @@ FollowedSample closed_sample(const queueing::IterationPools& pools, const Scenar
   SampledRequests requests(s);
   requests.add_running(running);
   const std::size_t usual = std::clamp(kPerClient * clients, kClosed, kMostClosed);
-  const std::size_t n = std::max(4 * clients, usual / (s.scans ? kScan : 1)) *
-                        static_cast<std::size_t>(s.sample);
+  const std::size_t n =
+      std::max(4 * clients, usual / (s.scans ? kScan : 1)) * static_cast<std::size_t>(s.sample);
   requests.add(n - running);
   if (!pauses.empty()) {
     requests.pause(pauses);

@@ -44,8 +44,25 @@ double sequences_in(base::Bytes cache, const ScenarioView& s) {
   const base::Bytes held =
       states_of(s) +
       keys_of(held_tokens(s) + static_cast<double>(s.serving->speculation.verified()), s);
-  return held > base::Bytes{} ? cache / held
-                              : static_cast<double>(s.serving->limits.max_sequences);
+  return held > base::Bytes{} ? cache / held : static_cast<double>(s.serving->limits.max_sequences);
+}
+
+double attainment_of(const workloads::RequestClasses& classes, const LatencyMixture& ttft,
+                     const LatencyMixture& tpot, base::Seconds decoding) {
+  if (!any_objective(classes)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  LatencyMixture whole;
+  whole.add(1.0, ttft.mean() + decoding, ttft.variance(), {});
+  double good = 0.0;
+  for (const workloads::RequestClass& each : classes) {
+    const workloads::Objectives& o = each.objectives;
+    double share = o.ttft ? ttft.share_within(*o.ttft) : 1.0;
+    share *= o.tpot && decoding > Seconds{} ? tpot.share_within(*o.tpot) : 1.0;
+    share = o.end_to_end ? std::min(share, whole.share_within(*o.end_to_end)) : share;
+    good += each.share * share;
+  }
+  return good;
 }
 
 Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
@@ -110,35 +127,8 @@ void Server::report(const Solution& found, const LatencyMixture& ttft, const Lat
   r.decode_batch = found.present / ranks_;
   r.running = found.running / ranks_;
   r.end_to_end = r.ttft_mean + decodes_ * found.interval;
-  r.attainment = attainment(found, ttft, tpot);
+  r.attainment = attainment_of(s_.traffic->classes, ttft, tpot, decodes_ * found.interval);
   report_iterations(found, r);
-}
-
-// The objectives of a request are met together. TTFT and TPOT are taken as independent, and as the same in all classes.
-double Server::attainment(const Solution& found, const LatencyMixture& ttft,
-                          const LatencyMixture& tpot) const {
-  const workloads::RequestClasses& classes = s_.traffic->classes;
-  if (!any_objective(classes)) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  LatencyMixture whole;
-  whole.add(1.0, ttft.mean() + decodes_ * found.interval, ttft.variance(), {});
-  double good = 0.0;
-  for (const workloads::RequestClass& each : classes) {
-    const workloads::Objectives& o = each.objectives;
-    double share = 1.0;
-    if (o.ttft) {
-      share *= ttft.share_within(*o.ttft);
-    }
-    if (o.tpot && decodes_ > 0.0) {
-      share *= tpot.share_within(*o.tpot);
-    }
-    if (o.end_to_end) {
-      share = std::min(share, whole.share_within(*o.end_to_end));
-    }
-    good += each.share * share;
-  }
-  return good;
 }
 
 // The iterations behind the numbers: power, 90 % intervals, bounds.

@@ -24,6 +24,11 @@ double held_tokens(const ScenarioView& scenario);
 // Such sequences that a cache of one rank holds.
 double sequences_in(base::Bytes cache, const ScenarioView& scenario);
 
+// Share of the requests that meet every objective of their class. TTFT and TPOT are taken as independent, and as the same in
+// all classes. NaN without objectives.
+double attainment_of(const workloads::RequestClasses& classes, const LatencyMixture& ttft,
+                     const LatencyMixture& tpot, base::Seconds decoding);
+
 class Server {
  protected:
   // `slots` is the number of sequences that the KV cache of one attention-DP rank holds, at least 1.
@@ -65,8 +70,6 @@ class Server {
 
  private:
   void report_iterations(const Solution& found, SteadyState& r);
-  double attainment(const Solution& found, const LatencyMixture& ttft,
-                    const LatencyMixture& tpot) const;
 };
 
 }  // namespace roofcast::sim

@@ -25,7 +25,7 @@ using base::Hertz;
 using base::Seconds;
 
 constexpr std::int64_t kMostReplicas = 16;  // of a pool, that are followed
-constexpr std::int64_t kFewReplicas = 8;    // of the larger pool, at least, where a part is followed
+constexpr std::int64_t kFewReplicas = 8;  // of the larger pool, at least, where a part is followed
 constexpr int kRounds = 30;
 constexpr double kClose = 1e-4;       // relative
 constexpr double kNearlyFull = 0.95;  // of the bound, in a closed loop
@@ -85,9 +85,10 @@ class TwoPools {
         of_prompts_(with(pools_.prefill(), prompts_)),
         prefill_(of_prompts_, as_double(s.serving->limits.max_sequences), workspace),
         of_answers_(drafting(pools_, draft_.get())),
-        decode_(of_answers_,
-                std::max(1.0, std::floor(sequences_in(footprint_of(of_answers_).cache, of_answers_))),
-                workspace),
+        decode_(
+            of_answers_,
+            std::max(1.0, std::floor(sequences_in(footprint_of(of_answers_).cache, of_answers_))),
+            workspace),
         parts_(parts(s.pools->prefill.replicas, s.pools->decode.replicas)),
         takers_(pools_.prefill(), as_double(s.pools->prefill.replicas / parts_), workspace),
         answerers_(of_answers_, as_double(s.pools->decode.replicas / parts_), workspace),
@@ -175,6 +176,7 @@ class TwoPools {
                  alone(present) + more);
     }
     r.tpot.add(1.0, r.decoding / std::max(1.0, as_double(s_.traffic->output_tokens - 1)), {}, {});
+    r.attainment = attainment_of(s_.traffic->classes, r.ttft, r.tpot, r.decoding);
     return r;
   }
 
@@ -232,8 +234,7 @@ class TwoPools {
     for (int i = 0; i < kRounds && most - least > kClose * most; ++i) {
       const double d = 0.5 * (least + most);
       const Hertz now = rate(std::max(d, kClose));
-      const bool beyond =
-          now > bound() || now * (alone(d) + prompt_wait(now).mean) + d > clients;
+      const bool beyond = now > bound() || now * (alone(d) + prompt_wait(now).mean) + d > clients;
       (beyond ? most : least) = d;
     }
     return most;
@@ -282,8 +283,7 @@ class TwoPools {
     r.power = power(rate, prompts, decode, r);
 
     const Seconds waits = followed.waits + followed.slot;
-    const Seconds service =
-        base::max(Seconds{}, followed.first - followed.waits - followed.handed);
+    const Seconds service = base::max(Seconds{}, followed.first - followed.waits - followed.handed);
     const Seconds place = base::max(Seconds{}, followed.handed - whole_);
     const Seconds host = r.ttft_mean - stages.mean - waits - service - followed.handed;
     r.ttft_limit = longest({{waits, Limit::waiting},
@@ -306,8 +306,8 @@ class TwoPools {
     const double replica = std::max(1.0, present / replicas_);
     const std::int64_t ranks = of_answers_.mapping->data_parallel;
     const std::int64_t groups = std::clamp<std::int64_t>(std::llround(replica), 1, ranks);
-    workloads::Batch batch = decode_.costs_.decode_batch(std::max<std::int64_t>(
-        1, std::llround(replica / as_double(groups) / decode_.stages_)));
+    workloads::Batch batch = decode_.costs_.decode_batch(
+        std::max<std::int64_t>(1, std::llround(replica / as_double(groups) / decode_.stages_)));
     batch.groups = groups;
     return batch;
   }
@@ -327,9 +327,9 @@ class TwoPools {
     const double iterations = prompt / as_double(r.prefill_iteration.prefill_sequences *
                                                  r.prefill_iteration.prefill_tokens);
     const double ranks = replicas_ * as_double(of_answers_.mapping->data_parallel);
-    const Hertz decoded = decodes_ > 0.0 ? rate / ranks * decodes_ /
-                                               as_double(r.decode_iteration.decode_sequences)
-                                         : Hertz{};
+    const Hertz decoded =
+        decodes_ > 0.0 ? rate / ranks * decodes_ / as_double(r.decode_iteration.decode_sequences)
+                       : Hertz{};
     return mean(pools_.prefill(), rate / ports_ * iterations, prompts) +
            mean(of_answers_, decoded, decode);
   }

@@ -62,7 +62,10 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
   // Equal clients at the limit of the front end: who is in step with whom depends on each message.
   const std::vector<std::string> in_step = {
       "traffic={input_tokens: 434, output_tokens: 389, requests: 7080, concurrency: 472}",
-      "deployment.tensor_parallel=2", "model=llama-3.1-8b", "precision=bf16", "system=hgx_h100",
+      "deployment.tensor_parallel=2",
+      "model=llama-3.1-8b",
+      "precision=bf16",
+      "system=hgx_h100",
       "serving.stack=trtllm"};
   const json contradicted = estimate(roofcast, in_step);
   CHECK(!contradicted["replay"]["disagrees"].empty());

@@ -53,9 +53,8 @@ TEST_CASE("The answer of solve by estimates alone, put back, meets the condition
   }
 }
 
-TEST_CASE(
-    "solve says that its answer is confirmed, what was simulated, and what the estimate says",
-    "[cli][long]") {
+TEST_CASE("solve says that its answer is confirmed, what was simulated, and what the estimate says",
+          "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;

@@ -274,7 +274,8 @@ TEST_CASE("Long answers in a pipeline take a turn of all micro-batches for each 
 }
 
 // An answer of 10 decodes that make 3 tokens each: the cache has them, and the front end sends them.
-TEST_CASE("A decode that makes several tokens fills the cache with them, and sends them", "[unit]") {
+TEST_CASE("A decode that makes several tokens fills the cache with them, and sends them",
+          "[unit]") {
   IterationServer s = server();
   s.gains = 3.0;
   s.send = seconds(0.01);
