@@ -98,7 +98,7 @@ TEST_CASE("The more is accepted, the less time a token takes", "[laws][long]") {
   // Faster decoding asks for more prompts a step: of a whole number, so that TPOT has small jumps.
   Violations slower(0.01);
   Violations fewer(0.01);
-  for_each_draft(13, 1201, [&](const ServingCase& c, DraftMethod method) {
+  for_each_draft(13, 2503, [&](const ServingCase& c, DraftMethod method) {
     double tpot = 1e300;
     double rate = 0.0;
     for (const double acceptance : {0.0, 0.3, 0.6, 0.8, 0.9, 1.0}) {
