@@ -261,8 +261,7 @@ class Fleet {
   // The engine under the turns of tasks that arrive, and the stages before it. `utilisation` is at least 1 if one of
   // them has too much to do.
   SteadyState open_network() {
-    const workloads::Arrivals turns = workloads::arrivals_of_turns(
-        *sample_.agents.arrivals, walker_.turns() / static_cast<double>(sample_.tasks.size()));
+    const workloads::Arrivals turns = arriving_turns();
     throughput_ = workloads::mean_rate(turns);
     SteadyState r = arriving(turns);
     staged_ = {};
@@ -281,6 +280,10 @@ class Fleet {
     return r;
   }
 
+  workloads::Arrivals arriving_turns() const {
+    return workloads::arrivals_of_turns(
+        *sample_.agents.arrivals, walker_.turns() / static_cast<double>(sample_.tasks.size()));
+  }
   SteadyState arriving(const workloads::Arrivals& turns) {
     traffic_.arrivals = turns;
     traffic_.concurrency = 0;
@@ -434,7 +437,7 @@ class Fleet {
   SteadyState result(Walk& walk, TaskEstimate& task) {
     traffic_.stages = staged_;
     traffic_.stages.variance += intake_variance();
-    SteadyState r = sample_.agents.arrivals ? arriving(*traffic_.arrivals) : of_agents();
+    SteadyState r = sample_.agents.arrivals ? arriving(arriving_turns()) : of_agents();
     const Seconds mean = walk.total / static_cast<double>(walk.times.size());
     std::sort(walk.times.begin(), walk.times.end());
     task.mean = mean;
