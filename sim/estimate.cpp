@@ -42,7 +42,7 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
   const double slots = std::max(1.0, std::floor(e.max_running));
   e.steady = s.traffic->agents ? agents_steady_state(s, {s, cache.mean_request}, e, workspace)
              : stay_in_step(s) ? lockstep(s, e.max_running, workspace)
-                               : sampled_loop(s, slots, workspace);
+                               : sampled_loop(s, slots, {}, workspace);
   check_load(s, e);
   if (!e.fits()) {
     return e;

@@ -56,8 +56,8 @@ struct IterationServer {
   std::int64_t waits_for_more = 0;
   double enough = 0;
   std::int64_t waits_for_ranks = 0;
-  std::int64_t looks_every =
-      1;  // iterations without prompts, for requests that came; without stages
+  // Iterations without prompts from one look for requests that came to the next. Without stages.
+  std::int64_t looks_every = 1;
   std::int64_t front_ends = 1;  // of a server
   Seconds take;                 // of a front end for a request
   Seconds take_token;           // and for each token of it

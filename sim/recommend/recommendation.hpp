@@ -14,9 +14,9 @@
 // A row that cannot be replayed is an answer only where a group has no other.
 //
 // A row that the replay breaks is out, and so are those of its deployment with more clients. Of the others, those with a
-// few clients less are passed over, as far as the row is from its bounds, and the deployment still promises what they do. Once a row with fewer clients is confirmed,
-// bisection finds the most clients that the replay confirms. It looks a quarter of an octave beyond what the estimate
-// allows.
+// few clients less are passed over, as far as the row is from its bounds, and the deployment still promises what they do.
+// Once a row with fewer clients is confirmed, bisection finds the most clients that the replay confirms. It looks a quarter
+// of an octave beyond what the estimate allows.
 //
 // Answers are ranked by the objective as it was replayed. Of equals the one with the lower TPOT is first.
 #pragma once

@@ -189,7 +189,7 @@ Scan make_scan(const Question& q, const std::vector<Candidate>& systems, Shapes 
           two};
 }
 
-// What is recommended is replayed, so formulas may scan.
+// What is recommended is replayed, so rough estimates may scan.
 Scan run(Scan scan, unsigned threads) {
   scan.points->scan();
   scan.table = run_sweep(*scan.points, threads);

@@ -288,7 +288,7 @@ class Fleet {
     traffic_.arrivals = turns;
     traffic_.concurrency = 0;
     return pools_ != nullptr ? pools_(view_, {}, workspace_)
-                             : sampled_loop(view_, slots_, workspace_);
+                             : sampled_loop(view_, slots_, {}, workspace_);
   }
 
   // The sessions that are alive, as a whole number of clients with pauses that leave the throughput as it is.
@@ -315,7 +315,7 @@ class Fleet {
     traffic_.arrivals.reset();
     traffic_.concurrency = std::llround(clients);
     SteadyState r = pools_ != nullptr ? pools_(view_, pauses, workspace_)
-                                      : sampled_sessions(view_, slots_, pauses, workspace_);
+                                      : sampled_loop(view_, slots_, pauses, workspace_);
     const double used = std::min(1.0, clients / replicas_);  // of the replicas, by so few sessions
     r.decode_batch *= used;
     r.running *= used;

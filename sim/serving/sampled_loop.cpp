@@ -120,9 +120,7 @@ class SampledLoop : Server {
     found.interval = decodes_ > 0.0 ? followed.decoding / decodes_ : Seconds{};
     LatencyMixture ttft = followed.ttft;
     const workloads::StageTime& stages = s_.traffic->stages;
-    if (stages.mean > Seconds{} || stages.variance > base::SquareSeconds{}) {
-      ttft.shift(stages.mean, stages.variance, {});
-    }
+    ttft.shift(stages.mean, stages.variance, {});
     report(found, ttft, followed.tpot, r);
     r.end_to_end = followed.stay + stages.mean;
     r.attainment = followed.attainment;
@@ -146,14 +144,10 @@ bool stay_in_step(const ScenarioView& s) {
   return !t.arrivals && (s.scans || !(unlike || waits || spread || s.serving->replicas > 1));
 }
 
-SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace) {
+SteadyState sampled_loop(const ScenarioView& scenario, double slots,
+                         std::span<const Seconds> pauses, Workspace& workspace) {
   SampledLoop solver(scenario, slots, workspace);
-  return scenario.traffic->arrivals ? solver.open() : solver.closed({});
-}
-
-SteadyState sampled_sessions(const ScenarioView& scenario, double slots,
-                             std::span<const Seconds> pauses, Workspace& workspace) {
-  return SampledLoop(scenario, slots, workspace).closed(pauses);
+  return scenario.traffic->arrivals ? solver.open() : solver.closed(pauses);
 }
 
 }  // namespace roofcast::sim

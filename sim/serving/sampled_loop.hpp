@@ -31,12 +31,10 @@ namespace roofcast::sim {
 // groups. In a scan (ScenarioView::scans) it takes all clients for such ones.
 bool stay_in_step(const ScenarioView& scenario);
 
-// `slots`: sequences that the KV cache of a rank holds. If requests arrive faster than the replicas can serve them, the
+// `slots`: sequences that the KV cache of a rank holds. `pauses`: clients pause before each request for one of these times;
+// none: not at all. If requests arrive faster than the replicas can serve them, the
 // result has only `saturation` and a `utilisation` of at least 1.
-SteadyState sampled_loop(const ScenarioView& scenario, double slots, Workspace& workspace);
-
-// Clients that pause before each request, for one of these times.
-SteadyState sampled_sessions(const ScenarioView& scenario, double slots,
-                             std::span<const base::Seconds> pauses, Workspace& workspace);
+SteadyState sampled_loop(const ScenarioView& scenario, double slots,
+                         std::span<const base::Seconds> pauses, Workspace& workspace);
 
 }  // namespace roofcast::sim

@@ -65,6 +65,18 @@ double attainment_of(const workloads::RequestClasses& classes, const LatencyMixt
   return good;
 }
 
+void report_latencies(const ScenarioView& s, const LatencyMixture& ttft, const LatencyMixture& tpot,
+                      SteadyState& r) {
+  r.ttft_mean = ttft.mean();
+  r.ttft_p50 = ttft.quantile(0.5);
+  r.ttft_tail = ttft.tail();
+  if (s.traffic->output_tokens > 1) {
+    r.tokens_per_iteration = s.serving->speculation.tokens_per_iteration();
+    r.tpot = tpot.mean();
+    r.tpot_tail = tpot.tail();
+  }
+}
+
 Server::Server(const ScenarioView& s, double slots, Workspace& workspace)
     : s_(s),
       workspace_(workspace),
@@ -114,15 +126,7 @@ Hertz Server::saturation() {
 
 void Server::report(const Solution& found, const LatencyMixture& ttft, const LatencyMixture& tpot,
                     SteadyState& r) {
-  r.ttft_mean = ttft.mean();
-  r.ttft_p50 = ttft.quantile(0.5);
-  r.ttft_tail = ttft.tail();
-  r.tokens_per_iteration = 1.0;
-  if (decodes_ > 0.0) {
-    r.tokens_per_iteration = s_.serving->speculation.tokens_per_iteration();
-    r.tpot = tpot.mean();
-    r.tpot_tail = tpot.tail();
-  }
+  report_latencies(s_, ttft, tpot, r);
   r.requests_per_second = found.rate * replicas_ / base::hertz;
   r.decode_batch = found.present / ranks_;
   r.running = found.running / ranks_;

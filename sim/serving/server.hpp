@@ -29,6 +29,10 @@ double sequences_in(base::Bytes cache, const ScenarioView& scenario);
 double attainment_of(const workloads::RequestClasses& classes, const LatencyMixture& ttft,
                      const LatencyMixture& tpot, base::Seconds decoding);
 
+// Means and percentiles of a state, and the tokens of an iteration.
+void report_latencies(const ScenarioView& scenario, const LatencyMixture& ttft,
+                      const LatencyMixture& tpot, SteadyState& r);
+
 class Server {
  protected:
   // `slots` is the number of sequences that the KV cache of one attention-DP rank holds, at least 1.

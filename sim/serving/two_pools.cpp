@@ -250,18 +250,9 @@ class TwoPools {
   Limit report(const FollowedSample& followed, Hertz rate, SteadyState& r) {
     const workloads::StageTime& stages = s_.traffic->stages;
     LatencyMixture ttft = followed.ttft;
-    if (stages.mean > Seconds{} || stages.variance > base::SquareSeconds{}) {
-      ttft.shift(stages.mean, stages.variance, {});
-    }
+    ttft.shift(stages.mean, stages.variance, {});
+    report_latencies(s_, ttft, followed.tpot, r);
     r.requests_per_second = rate / base::hertz;
-    r.ttft_mean = ttft.mean();
-    r.ttft_p50 = ttft.quantile(0.5);
-    r.ttft_tail = ttft.tail();
-    if (decodes_ > 0.0) {
-      r.tokens_per_iteration = s_.serving->speculation.tokens_per_iteration();
-      r.tpot = followed.tpot.mean();
-      r.tpot_tail = followed.tpot.tail();
-    }
     r.end_to_end = stages.mean + followed.stay;
     r.attainment = followed.attainment;
     const double present = rate * followed.decoding;
