@@ -87,6 +87,13 @@ void read_versions(base::Fields& f, Calibration& c) {
         c.older_versions.push_back(std::move(older));
       },
       base::optional);
+  f.group(
+      "tuned",
+      [&](base::Fields& g) {
+        g.text("kernels_of", c.tuned_like);
+        c.tuned = read_corrections(g);
+      },
+      base::optional);
 }
 
 }  // namespace

@@ -68,6 +68,9 @@ struct Calibration {
   double distance_share = 1.0;  // of the square of the errors: what comes from the distance
   std::string stack, version;   // whose kernels were measured; empty: not told
   std::vector<OlderVersion> older_versions;  // newest first
+  // Of kernels that a server tunes when it starts, and that were not tuned when they were timed; null where there are none.
+  std::shared_ptr<const Corrections> tuned;
+  std::string tuned_like;  // the stack whose kernels they are like
 
   base::Seconds launch;        // one kernel inside a CUDA graph
   base::Seconds eager_launch;  // host time of an operator in eager mode

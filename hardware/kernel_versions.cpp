@@ -21,6 +21,15 @@ std::vector<base::Version> measured_versions(const Calibration& calibration) {
   return all;
 }
 
+// `newer` in place of those of the same operators.
+void replace(std::shared_ptr<const Corrections>& corrections, const Corrections& newer) {
+  auto all = corrections ? *corrections : Corrections();
+  for (const CorrectionGrid& grid : newer.grids()) {
+    all.add(grid);
+  }
+  corrections = std::make_shared<const Corrections>(std::move(all));
+}
+
 }  // namespace
 
 void take_version(Calibration& c, std::string_view stack, std::string_view version) {
@@ -30,16 +39,10 @@ void take_version(Calibration& c, std::string_view stack, std::string_view versi
     return;
   }
   const std::size_t nearest = base::nearest_version(*wanted, measured_versions(c));
-  Corrections corrections = c.corrections ? *c.corrections : Corrections();
   for (std::size_t i = 0; i < nearest; ++i) {
     if (const auto& older = c.older_versions[i].corrections) {
-      for (const CorrectionGrid& grid : older->grids()) {
-        corrections.add(grid);
-      }
+      replace(c.corrections, *older);
     }
-  }
-  if (!corrections.grids().empty()) {
-    c.corrections = std::make_shared<const Corrections>(std::move(corrections));
   }
   if (nearest > 0) {
     c.version = c.older_versions[nearest - 1].version;
@@ -49,6 +52,12 @@ void take_version(Calibration& c, std::string_view stack, std::string_view versi
   const bool exact = base::parse_version(c.version) == wanted;
   c.name += fmt::format(", kernels of {}{}", c.version,
                         exact ? "" : fmt::format(", the nearest measured to {}", version));
+}
+
+void tune(Calibration& c) {
+  if (c.tuned) {
+    replace(c.corrections, *c.tuned);
+  }
 }
 
 }  // namespace roofcast::hardware

@@ -11,6 +11,13 @@
 //
 // The kernels of a version are those of the nearest measured one (base/version.hpp). A kernel that was not measured in
 // that version is as in the next newer one in which it was.
+//
+// A server may tune a kernel when it starts, and the timer of a table may not have. Such a kernel is as another stack's,
+// whatever the version:
+//
+//   tuned:
+//     kernels_of: vllm
+//     corrections: […]               # in place of those above
 #pragma once
 
 #include <string_view>
@@ -22,5 +29,8 @@ namespace roofcast::hardware {
 // Turns a calibration into that of a version of a stack. Its name tells which version it is. A calibration of another
 // stack stays as it is, and its name tells so.
 void take_version(Calibration& calibration, std::string_view stack, std::string_view version);
+
+// Turns a calibration into that of a server, which tunes its kernels.
+void tune(Calibration& calibration);
 
 }  // namespace roofcast::hardware

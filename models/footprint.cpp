@@ -107,8 +107,10 @@ Bytes layer_bytes(const Architecture& model, const LayerGroup& group,
       base::bytes_of(p.router, model.moe.fp32_router ? NumberFormat::fp32 : NumberFormat::bf16) +
       base::bytes_of(p.norms, NumberFormat::bf16);
   if (workloads::attends(group.mixer)) {
-    sum += workloads::weight_bytes(p.attention / tp + repeated_attention(model, group, mapping),
+    const double others = p.attention - p.attention_output;
+    sum += workloads::weight_bytes(others / tp + repeated_attention(model, group, mapping),
                                    precision.attention) +
+           workloads::weight_bytes(p.attention_output / tp, precision.attention_output) +
            base::bytes_of(absorbed_attention(model) / tp, NumberFormat::bf16);
   } else if (group.mixer != workloads::Mixer::none) {
     sum += workloads::weight_bytes(repeated_recurrent(model, model.recurrent(group.mixer), mapping),

@@ -74,10 +74,10 @@ class Layer {
 
   // The core's output of `elements`, as the core and as the projection behind it keep it.
   double attended(double elements) const {
-    const bool both = !lora_.trains() && narrow(precision_.attention);
+    const bool both = !lora_.trains() && narrow(precision_.attention_output);
     const bool exchanged = mapping_.context_parallel > 1 &&
                            mapping_.context_method == workloads::ContextMethod::ulysses;
-    double bytes = both ? stored(elements, precision_.attention) : kHiddenBytes * elements;
+    double bytes = both ? stored(elements, precision_.attention_output) : kHiddenBytes * elements;
     if (!again(Module::attention)) {
       bytes += kHiddenBytes * elements * ((both ? 1.0 : 0.0) + (exchanged ? 1.0 : 0.0));
       bytes += kScoreBytes * as_double(model_.attention.query_heads) / tp_;

@@ -93,7 +93,8 @@ Held layer_weights(const Architecture& model, const LayerGroup& group, const Map
     held.dense += elements;
     held.dense_bytes += elements * weight_bytes(format, training, shard);
   };
-  add(p.attention / tp, precision.attention);
+  add((p.attention - p.attention_output) / tp, precision.attention);
+  add(p.attention_output / tp, precision.attention_output);
   add(p.recurrent / tp, precision.recurrent);
   add(p.mlp / tp, precision.mlp);
   add(p.shared / tp, precision.shared);

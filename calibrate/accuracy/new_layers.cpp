@@ -16,7 +16,7 @@ namespace {
 void add_fit(const std::string& chip, const std::string& stack, const std::filesystem::path& tables,
              std::vector<NewLayers>& all) {
   ChipPlatforms platforms;
-  const sim::Platform* platform = platforms.find(chip, stack);
+  const sim::Platform* platform = platforms.find_timed(chip, stack);
   FittedCalibration fitted;
   try {
     fitted = fit_calibration({chip, stack, {{}, tables}, Split::layers});

@@ -50,7 +50,7 @@ double kept_up(const MeasuredOperator& row, const models::Machine& machine) {
 void add_forecasts(const std::string& chip, const std::filesystem::path& folder,
                    std::vector<OwnErrors>& all) {
   ChipPlatforms platforms;
-  const sim::Platform* platform = platforms.find(chip, kStack);
+  const sim::Platform* platform = platforms.find_timed(chip, kStack);
   for (const OwnTable& own : kTables) {
     const auto file = find_table(folder, own.name);
     if (platform == nullptr || !file) {

@@ -105,6 +105,18 @@ void add_kind_errors(const models::Machine& start, FittedCalibration& fitted) {
   }
 }
 
+// From the grid of the kernel that was not tuned to that of the one that is like another stack's.
+void tune_in_part(const std::vector<hardware::CorrectionGrid>& untuned,
+                  hardware::CorrectionGrid& tuned) {
+  for (const hardware::CorrectionGrid& from : untuned) {
+    if (from.op == tuned.op && from.of == tuned.of && from.values.size() == tuned.values.size()) {
+      std::transform(from.values.begin(), from.values.end(), tuned.values.begin(),
+                     tuned.values.begin(),
+                     [](float a, float b) { return a + kTunedShare * (b - a); });
+    }
+  }
+}
+
 // ---- Many rows: from generic parameters, with corrections ---------------------------------------
 
 void fit_many(const Workbench& start, std::vector<Work>& work, FitTables& tables,
@@ -144,6 +156,12 @@ void fit_many(const Workbench& start, std::vector<Work>& work, FitTables& tables
   tables.read(std::string(kSustained));
   fitted.version = tables.version();
   fitted.older = fit_versions(tables.older(), physical, corrections);
+  if (!tables.tuned().given.empty()) {
+    fitted.tuned = fit_versions({{base::Version{{}}, tables.tuned()}}, physical, corrections);
+    for (hardware::CorrectionGrid& tuned : fitted.tuned.front().corrections) {
+      tune_in_part(fitted.corrections, tuned);
+    }
+  }
   corrected.calibration.corrections =
       std::make_shared<const hardware::Corrections>(std::move(corrections));
   for (const FitTable* table : used) {

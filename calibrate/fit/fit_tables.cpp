@@ -150,6 +150,17 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
     const OperatorRows& rows = readers[t];
     const bool own = files->second[t].own;
     for (std::size_t i = 0; i < tables[t].rows(); ++i) {
+      if (rows.chip(i) == chip_ && rows.stack(i) == tuned_like(kind, rows.format(i), stack_)) {
+        MeasuredOperator row = rows.row(i);
+        if (calibrate::reason_against(row, machine_).empty()) {
+          rows_.hash += hash_of(tables[t], i, kind);
+          tuned_.version = row.stack;
+          tuned_.kinds.insert(kind);
+          (held_back(draw_of(rows.shape(i))) ? tuned_.held_back : tuned_.given)
+              .push_back(std::move(row));
+        }
+        continue;
+      }
       if (!is_of(kind, rows, i)) {
         continue;
       }

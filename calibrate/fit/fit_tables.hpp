@@ -63,6 +63,8 @@ class FitTables {
   const RowsRead& rows() const { return rows_; }
   const std::string& version() const { return version_text_; }  // the newest; empty: none
   const OlderRows& older() const { return older_; }
+  // Rows of the stack whose kernels are as those that servers of this one tune (calibrate/operators/predict.hpp).
+  const VersionRows& tuned() const { return tuned_; }
 
  private:
   struct Source {
@@ -83,6 +85,7 @@ class FitTables {
   base::Version version_{{}};
   std::string version_text_;
   OlderRows older_;
+  VersionRows tuned_;
 };
 
 // GEMMs under sustained load, which tell of older versions only.

@@ -35,7 +35,7 @@ Workbench::Workbench(const sim::Platform& platform, base::Node calibration)
     : system_(platform.system), document_(std::move(calibration)) {
   corrections_ = machine().calibration.corrections;
   std::erase_if(document_.entries, [](const base::Entry& entry) {
-    return entry.key == "corrections" || entry.key == "older_versions";
+    return entry.key == "corrections" || entry.key == "older_versions" || entry.key == "tuned";
   });
 }
 

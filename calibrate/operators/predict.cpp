@@ -29,12 +29,17 @@ bool has_kernels_of(std::string_view kind, std::string_view row_stack, std::stri
          (kind.starts_with("deepep") && stack != "trtllm");
 }
 
+std::string_view tuned_like(std::string_view kind, std::string_view format,
+                            std::string_view stack) {
+  return kind == "gemm" && format == "nvfp4" && stack == "trtllm" ? "vllm" : "";
+}
+
 const sim::Platform* platform_of(const MeasuredOperator& row, std::string_view kind,
                                  ChipPlatforms& platforms) {
   if (has_kernels_of(kind, row.stack, "vllm")) {
-    return platforms.find(row.chip, "vllm", row.stack == "vllm" ? row.version : "");
+    return platforms.find_timed(row.chip, "vllm", row.stack == "vllm" ? row.version : "");
   }
-  return platforms.find(row.chip, row.stack, row.version);
+  return platforms.find_timed(row.chip, row.stack, row.version);
 }
 
 Interval interval(double predicted, std::string_view kind,

@@ -31,6 +31,13 @@ const sim::Platform* ChipPlatforms::find(std::string_view chip, std::string_view
   return known == nullptr ? nullptr : load(known->measured_on.server, known->id, stack, version);
 }
 
+const sim::Platform* ChipPlatforms::find_timed(std::string_view chip, std::string_view stack,
+                                               std::string_view version) {
+  const hardware::Chip* known = chip_called(chip);
+  return known == nullptr ? nullptr
+                          : load(known->measured_on.server, known->id, stack, version, true);
+}
+
 const sim::Platform* ChipPlatforms::find_cluster(std::string_view chip, std::string_view stack,
                                                  std::string_view version) {
   const hardware::Chip* known = chip_called(chip);
@@ -50,11 +57,12 @@ NearestCalibration nearest_of(const std::string& chip, std::string_view stack) {
 }
 
 const sim::Platform* ChipPlatforms::load(const std::string& system, const std::string& chip,
-                                         std::string_view stack, std::string_view version) {
+                                         std::string_view stack, std::string_view version,
+                                         bool timed) {
   if (system.empty()) {
     return nullptr;
   }
-  const Key key{system, chip, std::string(stack), std::string(version)};
+  const Key key{system, chip, std::string(stack), std::string(version), timed};
   if (const auto known = platforms_.find(key); known != platforms_.end()) {
     return &known->second;
   }
@@ -68,6 +76,10 @@ const sim::Platform* ChipPlatforms::load(const std::string& system, const std::s
         *document.find_path("system.chip"), stack, unmeasured_, also_);
   }
   sim::load_references(document, problems);
+  if (base::Node* calibration = document.find_path("system.calibration"); timed && calibration) {
+    std::erase_if(calibration->entries,
+                  [](const base::Entry& entry) { return entry.key == "tuned"; });
+  }
   if (!version.empty()) {
     document["serving"]["stack"] = base::scalar_node(std::string(stack), {});
     document["serving"]["version"] = base::scalar_node(std::string(version), {});

@@ -35,16 +35,19 @@ class ChipPlatforms {
   // same on every call.
   const sim::Platform* find(std::string_view chip, std::string_view stack,
                             std::string_view version = {});
+  // The same with kernels as they were timed, which no server tuned (hardware/kernel_versions.hpp).
+  const sim::Platform* find_timed(std::string_view chip, std::string_view stack,
+                                  std::string_view version = {});
   // The cluster of such servers, or the rack.
   const sim::Platform* find_cluster(std::string_view chip, std::string_view stack,
                                     std::string_view version = {});
 
  private:
   const sim::Platform* load(const std::string& system, const std::string& chip,
-                            std::string_view stack, std::string_view version);
+                            std::string_view stack, std::string_view version, bool timed = false);
 
-  using Key = std::tuple<std::string, std::string, std::string,
-                         std::string>;  // system, chip, stack, version
+  using Key = std::tuple<std::string, std::string, std::string, std::string,
+                         bool>;  // system, chip, stack, version, whether as timed
   std::string calibration_;
   hardware::Unmeasured unmeasured_;
   std::string also_;

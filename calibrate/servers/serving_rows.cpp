@@ -188,7 +188,7 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
   server.section = &settings.section;
   server.held_back =
       held_back(draw_of(fmt::format("{} {} {} {} {}", server.model, server.chip, server.stack,
-                                    server.precision->id, mapping.ranks())));
+                                    text(row, precision_), mapping.ranks())));
   read_traffic(row, settings.run, server);
   const auto serving_of = [&](const ServerSettings& s) {
     return s.of(server.traffic.concurrency, mapping.data_parallel, server.stream.input.most);

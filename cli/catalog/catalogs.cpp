@@ -91,11 +91,10 @@ std::string check_precision(const Node& document) {
   std::string text =
       fmt::format("weights {}, activations {}, KV cache {}", base::name(p.mlp.weights),
                   base::name(p.mlp.activations), base::name(p.kv_cache));
-  const std::pair<std::string_view, workloads::LinearFormat> parts[] = {{"attention", p.attention},
-                                                                        {"recurrent", p.recurrent},
-                                                                        {"experts", p.experts},
-                                                                        {"shared", p.shared},
-                                                                        {"latent", p.latent}};
+  const std::pair<std::string_view, workloads::LinearFormat> parts[] = {
+      {"attention", p.attention}, {"attention's output", p.attention_output},
+      {"recurrent", p.recurrent}, {"experts", p.experts},
+      {"shared", p.shared},       {"latent", p.latent}};
   for (const auto& [name, format] : parts) {
     if (format.weights != p.mlp.weights || format.activations != p.mlp.activations) {
       text += fmt::format(", {} {} x {}", name, base::name(format.weights),

@@ -32,8 +32,9 @@ double smallest(NumberFormat format) {
   return format == NumberFormat::fp16 ? std::exp2(-24.0) : std::exp2(-133.0);
 }
 
-std::array<workloads::LinearFormat*, 6> linear_formats(workloads::Precision& p) {
-  return {&p.attention, &p.recurrent, &p.mlp, &p.experts, &p.shared, &p.latent};
+std::array<workloads::LinearFormat*, 7> linear_formats(workloads::Precision& p) {
+  return {&p.attention, &p.attention_output, &p.recurrent, &p.mlp,
+          &p.experts,   &p.shared,           &p.latent};
 }
 
 bool has_gated_layers(const workloads::Architecture& model) {

@@ -42,6 +42,8 @@ std::optional<std::int64_t> cut_block(const ScenarioView& s) {
       {model.layers_with(workloads::Ffn::mlp) > 0, &p.mlp, model.mlp.intermediate, tp},
       {a.query_heads > 0, &p.attention,
        a.query_heads * (mla ? a.nope_dim + a.rope_dim : a.head_dim), tp},
+      {a.query_heads > 0, &p.attention_output, a.query_heads * (mla ? a.value_dim : a.head_dim),
+       tp},
       {a.query_heads > 0 && !mla, &p.attention, a.kv_heads * a.head_dim, std::min(tp, a.kv_heads)}};
   for (const auto& [present, format, width, ranks] : parts) {
     if (present && ranks > 1 && format->weights == base::NumberFormat::fp8_block &&
@@ -66,6 +68,7 @@ std::optional<base::MathType> missing_math(const ScenarioView& s) {
   const bool plain = moe || model.attention.kind == workloads::AttentionKind::mla;
   const std::pair<bool, const workloads::LinearFormat*> parts[] = {
       {attention, &p.attention},
+      {attention, &p.attention_output},
       {recurrent, &p.recurrent},
       {mlp, &p.mlp},
       {moe, &p.experts},

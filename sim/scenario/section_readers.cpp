@@ -48,7 +48,7 @@ T read_beside_training(const Node& document, std::string_view section, Problems&
   return read_section<T>(document, section, problems);
 }
 
-// The machine of a system, with kernels of the version of the stack that the scenario names.
+// The machine of a system, with kernels of the version of the stack that the scenario names, as a server tunes them.
 void complete(Platform& platform, const Node& system, const Node& document) {
   platform.text = base::fnv(base::kFnvStart, base::hash(system));
   const Node* version = document.find_path("serving.version");
@@ -56,6 +56,7 @@ void complete(Platform& platform, const Node& system, const Node& document) {
     hardware::take_version(platform.system.calibration, stack_of(document), version->text);
     platform.text = base::fnv(platform.text, version->text);
   }
+  hardware::tune(platform.system.calibration);
   platform.machine = models::machine_of(platform.system);
 }
 

@@ -108,6 +108,15 @@ TEST_CASE("DeepSeek-V3 on H200 decodes as fast as TensorRT-LLM was measured", "[
   validate({"deepseek-v3", "h200_sxm", "trtllm", "fp8_block", 0.18});
 }
 
+TEST_CASE("Llama-3.1-70B in NVFP4 on B200 decodes as fast as TensorRT-LLM was measured",
+          "[validation]") {
+  validate({"llama-3.1-70b", "b200_sxm", "trtllm", "nvfp4", 0.03, any, 0.07});
+}
+TEST_CASE("DeepSeek-V3 in NVFP4 on B200 decodes as fast as TensorRT-LLM was measured",
+          "[validation]") {
+  validate({"deepseek-v3", "b200_sxm", "trtllm", "deepseek_nvfp4", 0.08});
+}
+
 TEST_CASE("gpt-oss-120b on B200 decodes as fast as vLLM was measured", "[validation]") {
   validate({"gpt-oss-120b", "b200_sxm", "vllm", "mxfp4_experts_fp8", 0.11});
 }
@@ -130,7 +139,7 @@ TEST_CASE("MiniMax-M2 on H200 decodes as fast as vLLM was measured", "[validatio
 
 TEST_CASE("DeepSeek-V3 on two pools of GB200 decodes as fast as TensorRT-LLM was measured",
           "[validation]") {
-  validate({"deepseek-v3", "gb200", "trtllm", "nvfp4", 0.12, is_small_and_disaggregated});
+  validate({"deepseek-v3", "gb200", "trtllm", "deepseek_nvfp4", 0.12, is_small_and_disaggregated});
 }
 
 // The dumps write one deployment in three ways; a row's id, where it has them, holds the sizes as

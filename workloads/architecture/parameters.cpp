@@ -80,6 +80,7 @@ double mixer_norms(const Architecture& model, const LayerGroup& group) {
 
 void add(LayerParameters& sum, double count, const LayerParameters& layer) {
   sum.attention += count * layer.attention;
+  sum.attention_output += count * layer.attention_output;
   sum.modulation += count * layer.modulation;
   sum.index += count * layer.index;
   sum.recurrent += count * layer.recurrent;
@@ -97,7 +98,10 @@ LayerParameters layer_parameters(const Architecture& model, const LayerGroup& gr
   LayerParameters p;
   p.norms = mixer_norms(model, group);
   if (attends(group.mixer)) {
+    const AttentionShape& a = model.attention;
     p.attention = as_double(group.streams) * attention_parameters(model, group.kv_heads);
+    p.attention_output = as_double(group.streams * model.hidden * a.query_heads *
+                                   (a.kind == AttentionKind::mla ? a.value_dim : a.head_dim));
     p.modulation = as_double(group.streams * group.modulation * model.hidden * model.hidden);
     p.index = index_parameters(model);
   } else if (group.mixer != Mixer::none) {

@@ -13,10 +13,11 @@ namespace roofcast::workloads {
 
 // The parameters of one layer.
 struct LayerParameters {
-  double attention = 0;   // projections
-  double modulation = 0;  // weights that make vectors from the condition of a sequence
-  double index = 0;       // index of sparse attention
-  double recurrent = 0;   // projections
+  double attention = 0;         // projections
+  double attention_output = 0;  // of these, the last
+  double modulation = 0;        // weights that make vectors from the condition of a sequence
+  double index = 0;             // index of sparse attention
+  double recurrent = 0;         // projections
   double mlp = 0;
   double experts = 0;  // routed experts
   double shared = 0;   // shared experts

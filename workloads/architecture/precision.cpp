@@ -12,9 +12,9 @@ std::span<const base::CatalogEntry> embedded_precisions();
 base::Catalog precision_catalog() { return {"precisions", "precision", embedded_precisions()}; }
 
 bool has_sparse_weights(const Precision& p) {
-  return p.attention.storage.sparse || p.recurrent.storage.sparse || p.mlp.storage.sparse ||
-         p.experts.storage.sparse || p.shared.storage.sparse || p.latent.storage.sparse ||
-         p.head.storage.sparse;
+  return p.attention.storage.sparse || p.attention_output.storage.sparse ||
+         p.recurrent.storage.sparse || p.mlp.storage.sparse || p.experts.storage.sparse ||
+         p.shared.storage.sparse || p.latent.storage.sparse || p.head.storage.sparse;
 }
 
 bool is_meant_for(const Precision& p, std::string_view model) {
@@ -23,10 +23,10 @@ bool is_meant_for(const Precision& p, std::string_view model) {
 }
 
 bool same_formats(const Precision& a, const Precision& b) {
-  return a.attention == b.attention && a.recurrent == b.recurrent && a.mlp == b.mlp &&
-         a.experts == b.experts && a.shared == b.shared && a.latent == b.latent &&
-         a.head == b.head && a.plain == b.plain && a.kv_cache == b.kv_cache && a.state == b.state &&
-         a.index == b.index;
+  return a.attention == b.attention && a.attention_output == b.attention_output &&
+         a.recurrent == b.recurrent && a.mlp == b.mlp && a.experts == b.experts &&
+         a.shared == b.shared && a.latent == b.latent && a.head == b.head && a.plain == b.plain &&
+         a.kv_cache == b.kv_cache && a.state == b.state && a.index == b.index;
 }
 
 namespace {
@@ -78,6 +78,7 @@ void read(base::Fields& f, Precision& precision) {
   f.choice("state", precision.state, formats, base::optional);
   f.choice("index", precision.index, formats, base::optional);
   component("attention", precision.attention, linear);
+  component("attention_output", precision.attention_output, precision.attention);
   component("recurrent", precision.recurrent, linear);
   component("mlp", precision.mlp, linear);
   component("experts", precision.experts, linear);

@@ -30,8 +30,9 @@ struct Precision {
   std::string id;
   // The models that were published in it. Others can run so, but nobody publishes them so. Empty: a format for any model.
   std::vector<std::string> published_for;
-  LinearFormat attention;  // projections
-  LinearFormat recurrent;  // projections of Mamba and delta-net layers
+  LinearFormat attention;         // projections
+  LinearFormat attention_output;  // the last of them
+  LinearFormat recurrent;         // projections of Mamba and delta-net layers
   LinearFormat mlp;
   LinearFormat experts;  // routed experts
   LinearFormat shared;   // shared experts

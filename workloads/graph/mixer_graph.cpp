@@ -83,7 +83,7 @@ void GraphBuilder::mixer(const LayerGroup& layer, double count) {
   } else {
     latent(count);
   }
-  reduce("attention.all_reduce", precision_.attention, count);
+  reduce("attention.all_reduce", precision_.attention_output, count);
 }
 
 // Every rank of a context group attends to its part of the cache with all heads that share it. The partial outputs
@@ -234,8 +234,9 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   if (a.output_gate) {
     elementwise("attention.gate", 2.0 * outputs * kHiddenBytes, outputs * kHiddenBytes, count);
   }
-  quantise("attention.quantise_out", outputs, precision_.attention, count);
-  streamed("attention.out", tokens_, hidden_, query, precision_.attention, count, layer.streams);
+  quantise("attention.quantise_out", outputs, precision_.attention_output, count);
+  streamed("attention.out", tokens_, hidden_, query, precision_.attention_output, count,
+           layer.streams);
 }
 
 // Decode attends in the latent space, with weights absorbed into queries and outputs. Prefill expands the latent of
@@ -278,9 +279,10 @@ void GraphBuilder::latent(double count) {
   decode_attention(latents, count);
   prefill_attention(chosen ? latents : expanded, static_cast<double>(cache), 1, count);
   linear("attention.absorb_value", absorbed, a.value_dim, a.kv_rank, plain, count, heads);
-  quantise("attention.quantise_out", static_cast<double>(tokens_ * heads * a.value_dim), format,
+  const LinearFormat output = precision_.attention_output;
+  quantise("attention.quantise_out", static_cast<double>(tokens_ * heads * a.value_dim), output,
            count);
-  linear("attention.out", tokens_, hidden_, heads * a.value_dim, format, count);
+  linear("attention.out", tokens_, hidden_, heads * a.value_dim, output, count);
 }
 
 // The index is small, and every tensor-parallel rank computes all of it.

@@ -93,9 +93,9 @@ double moments(const Training& training, double parameters, double tables) {
 }
 
 const LinearFormat* inference_format(const Precision& precision) {
-  const LinearFormat* const formats[] = {&precision.attention, &precision.recurrent,
-                                         &precision.mlp,       &precision.experts,
-                                         &precision.shared,    &precision.latent};
+  const LinearFormat* const formats[] = {
+      &precision.attention, &precision.attention_output, &precision.recurrent, &precision.mlp,
+      &precision.experts,   &precision.shared,           &precision.latent};
   const auto* const differs =
       std::find_if(std::begin(formats), std::end(formats), [](const LinearFormat* format) {
         return format->weights != format->activations || format->storage != base::WeightStorage{};

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "calibrate/platforms/chip_platforms.hpp"
+#include "models/operators/operator_cost.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
@@ -88,6 +90,25 @@ TEST_CASE("serving.version decides whose kernels are forecast, whichever knob is
   const std::vector<std::string> stack = {"serving.stack=trtllm", "serving.version=2.0"};
   CHECK(percents(read(changes(), stack)) == std::vector<long>{11, 22, 30});
   CHECK(percents(read(changes(), {stack[1], stack[0]})) == std::vector<long>{11, 22, 30});
+}
+
+TEST_CASE("A server runs the kernels that it tunes, in every version", "[unit]") {
+  const std::string tuned =
+      changes() + "tuned:\n  kernels_of: vllm\n  corrections:\n" +
+      "  - {operator: gemm, of: nvfp4 nvfp4, axes: 0:1:2, log_percent: -5 -5}\n";
+  CHECK(percents(read(tuned)) == std::vector<long>{10, 20, -5});
+  const std::vector<std::string> old = {"serving.stack=trtllm", "serving.version=2.0"};
+  CHECK(percents(read(tuned, old)) == std::vector<long>{11, 22, -5});
+}
+
+TEST_CASE("Tables of kernels that were not tuned are forecast as they were timed", "[unit]") {
+  calibrate::ChipPlatforms platforms;
+  const workloads::Operator gemm =
+      workloads::Gemm{16, 8192, 8192, 1, base::NumberFormat::nvfp4, base::NumberFormat::nvfp4};
+  const auto time = [&](const sim::Platform* p) { return models::cost_of(gemm, p->machine).time; };
+  CHECK(time(platforms.find("b200_sxm", "trtllm")) <
+        0.9 * time(platforms.find_timed("b200_sxm", "trtllm")));
+  CHECK(time(platforms.find("b200_sxm", "vllm")) == time(platforms.find_timed("b200_sxm", "vllm")));
 }
 
 TEST_CASE("Versions that do not go back in time are refused", "[unit]") {

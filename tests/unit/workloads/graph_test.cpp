@@ -313,6 +313,18 @@ TEST_CASE("Activations of a narrow format are quantised in a kernel of their own
   CHECK_FALSE(is_apart("bf16", QuantiseFusion::none));
 }
 
+TEST_CASE("The output projection of attention has a format of its own where it is named",
+          "[unit]") {
+  const Graph graph = graph_of(model("deepseek-v3"), {}, {8, 1, 1000}, "deepseek_nvfp4");
+  const auto weights = [&](std::string_view name) {
+    return op_of<workloads::Gemm>(graph, name).weights;
+  };
+  CHECK(weights("attention.out") == base::NumberFormat::nvfp4);
+  CHECK(weights("attention.down") == base::NumberFormat::bf16);
+  CHECK(weights("attention.query") == base::NumberFormat::bf16);
+  CHECK(weights("moe.shared_up") == base::NumberFormat::nvfp4);
+}
+
 TEST_CASE("An all-reduce that normalises leaves no norm, unless it is large", "[unit]") {
   const auto& llama = model("llama-3.1-8b");
   Mapping tp8;
