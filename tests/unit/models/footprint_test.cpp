@@ -152,10 +152,10 @@ TEST_CASE("A rank holds the weights it multiplies", "[unit]") {
         for (const auto& call : graph) {
           if (const auto* g = std::get_if<workloads::Gemm>(&call.op)) {
             const auto elements = static_cast<double>(g->n * g->k * g->batch);
-            held += call.count * base::bytes_of(elements, g->weights);
+            held += call.count * base::bytes_of(elements, g->weights, g->storage);
           } else if (const auto* e = std::get_if<workloads::GroupedGemm>(&call.op)) {
             const double elements = e->distinct * static_cast<double>(e->n * e->k);
-            held += call.count * base::bytes_of(elements, e->weights);
+            held += call.count * base::bytes_of(elements, e->weights, e->storage);
           }
         }
         const auto count = workloads::parameters(m);
