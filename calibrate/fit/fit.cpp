@@ -157,8 +157,9 @@ void fit_many(const Workbench& start, std::vector<Work>& work, FitTables& tables
   fitted.version = tables.version();
   fitted.older = fit_versions(tables.older(), physical, corrections);
   if (!tables.tuned().given.empty()) {
-    fitted.tuned = fit_versions({{base::Version{{}}, tables.tuned()}}, physical, corrections);
-    for (hardware::CorrectionGrid& tuned : fitted.tuned.front().corrections) {
+    fitted.tuned =
+        fit_versions({{base::Version{{}}, tables.tuned()}}, physical, corrections).front();
+    for (hardware::CorrectionGrid& tuned : fitted.tuned->corrections) {
       tune_in_part(fitted.corrections, tuned);
     }
   }

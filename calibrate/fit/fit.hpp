@@ -32,6 +32,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,8 +63,8 @@ struct FittedCalibration {
   std::vector<hardware::KindError> others;  // of kinds without rows: those of the start
   std::string version;                      // the newest of the stack; empty: the tables have none
   std::vector<FittedVersion> older;
-  std::vector<FittedVersion>
-      tuned;  // by servers; one or none, its version is the stack that it is like
+  // Kernels that servers tune; its version is the stack that they are like. Of some stacks only.
+  std::optional<FittedVersion> tuned;
   RowsRead rows;
   // Of few rows only.
   base::Node start;        // a calibration's id, or what differs from one; null: rows are not few

@@ -152,12 +152,12 @@ std::string overlay(const FittedCalibration& fitted, const std::string& source) 
                         fmt::join(older.kinds, ", "));
     text += grids(older.corrections, "    ");
   }
-  for (const FittedVersion& tuned : fitted.tuned) {
+  if (fitted.tuned) {
     text += fmt::format(
         "tuned:  # when a server starts, and not when the table was taken\n"
         "  kernels_of: {}\n",
-        tuned.version);
-    text += grids(tuned.corrections, "  ");
+        fitted.tuned->version);
+    text += grids(fitted.tuned->corrections, "  ");
   }
   return text;
 }

@@ -83,7 +83,7 @@ void GraphBuilder::mixer(const LayerGroup& layer, double count) {
   } else {
     latent(count);
   }
-  reduce("attention.all_reduce", precision_.attention_output, count);
+  reduce("attention.all_reduce", precision_.attention, count);
 }
 
 // Every rank of a context group attends to its part of the cache with all heads that share it. The partial outputs
