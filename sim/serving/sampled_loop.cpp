@@ -40,7 +40,7 @@ class SampledLoop : Server {
     SteadyState r;
     Solution found;
     found.rate = workloads::mean_rate(*s_.traffic->arrivals) / replicas_;
-    const Hertz most = saturation();
+    const Hertz most = saturation(servers_.q);
     r.saturation = most * replicas_ / base::hertz;
     r.utilisation = found.rate / most;
     if (r.utilisation >= 1.0) {

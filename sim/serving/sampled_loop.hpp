@@ -7,7 +7,7 @@
 //                 between tokens: four times as many requests are followed, then 16 times, until the standard errors are
 //                 10 and 3 %
 //   closed loop   Rate = clients / end to end (Little's law). Sessions of agents pause before each request
-//   saturation    sim/serving/saturation.hpp
+//   saturation    what a replica serves whose queue is never empty (overloaded_rate), and what its front end can
 //
 //   symbol   meaning                                                                            unit
 //   λ        requests per second                                                                1/s

@@ -13,6 +13,7 @@
 namespace roofcast::sim {
 namespace {
 
+using base::Hertz;
 using base::Seconds;
 namespace queueing = base::queueing;
 using queueing::IterationRequest;
@@ -25,7 +26,14 @@ constexpr std::size_t kClosed = 2000;  // of all clients, at least
 constexpr std::size_t kPerClient = 14;
 constexpr std::size_t kMostClosed = 8000;
 constexpr std::uint64_t kSeed = 1;
-constexpr std::size_t kParts = 250;    // of the distribution of a latency
+constexpr std::size_t kParts = 250;  // of the distribution of a latency
+// Half of the requests that wait where a replica has more than it can serve:
+constexpr double kWaiting = 200.0;      // at least
+constexpr double kIterations = 10.0;    // those that so many iterations begin
+constexpr double kReplaced = 4.0;       // for each that runs
+constexpr double kLeastReplaced = 1.5;  // where they would be more than kMostWaiting
+constexpr double kMostWaiting = 5000.0;
+constexpr double kScanReplaced = 1.0;
 constexpr std::size_t kAnswers = 200;  // lengths of those that run
 constexpr double kLonger = 2.0;        // the later half of the requests, than the earlier one
 
@@ -261,6 +269,18 @@ std::size_t margin(std::size_t running, std::size_t n) {
   return std::clamp(running, usual / 20, usual / 2);
 }
 
+// Requests of an overload of a replica, which so many sequences fill, that come before those that count.
+double half_of_waiting(const queueing::IterationServer& q, const ScenarioView& s, double running) {
+  const workloads::Traffic& t = *s.traffic;
+  const auto prompt = std::max(1.0, static_cast<double>(t.input_tokens - t.cached_tokens));
+  const double decodes = s.serving->speculation.iterations(t.output_tokens - 1);
+  const double begin = std::min(running / std::max(1.0, decodes),  // in an iteration
+                                static_cast<double>(q.ranks * q.budget) / prompt);
+  const double replaced =
+      s.scans ? kScanReplaced : std::clamp(kMostWaiting / running, kLeastReplaced, kReplaced);
+  return std::max({kWaiting, decodes > 0.0 ? replaced * running : 0.0, kIterations * begin});
+}
+
 }  // namespace
 
 std::size_t open_count(const ScenarioView& s, double share) {
@@ -279,6 +299,28 @@ FollowedSample open_sample(const queueing::IterationPools& pools, const Scenario
   requests.arrive(*t.arrivals, share, n, margin(begun, n));
   const std::size_t from = begun + margin(begun, n);
   return sample(pools, requests, t, 0, from, from + n);
+}
+
+Hertz overloaded_rate(const queueing::IterationServer& server, const ScenarioView& s,
+                      double running) {
+  queueing::IterationServer one = server;
+  one.servers = 1;
+  one.take = one.take_token = one.send = one.ahead = Seconds{};
+  one.by_priority = false;
+  SampledRequests requests(s);
+  const auto begun = static_cast<std::size_t>(s.traffic->output_tokens > 1 ? running : 0.0);
+  const auto half =
+      static_cast<std::size_t>(static_cast<double>(s.sample) * half_of_waiting(one, s, running));
+  requests.add_running(begun);
+  requests.add(half);
+  requests.add(half);
+  const auto outcomes = queueing::follow({one, {}, {}, {}}, requests.all, 0, begun).outcomes;
+  const Seconds from = outcomes[begun + half].scheduled;
+  const Seconds upto = outcomes.back().scheduled;
+  const auto begin = std::count_if(outcomes.begin(), outcomes.end(), [&](const auto& each) {
+    return each.scheduled > from && each.scheduled <= upto;
+  });
+  return static_cast<double>(begin) / (upto - from);
 }
 
 FollowedSample closed_sample(const queueing::IterationPools& pools, const ScenarioView& s,

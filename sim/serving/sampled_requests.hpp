@@ -8,6 +8,8 @@
 //                 requests as usual; where they have more, phases are shorter
 //   closed loop   It starts with all clients at once, as a simulation does. The first two requests of each do not count,
 //                 nor does the last
+//   overload      all requests wait at the scheduler of one replica from the start, where sequences decode as in an open loop.
+//                 The later half counts, from the begin of its first prompt to that of its last
 //   answers       With speculative decoding an answer of x tokens takes I(x) iterations on average, with a variance of
 //                 I·Var(X)/E[X]² (workloads/serving/speculation.hpp): normal, and rounded
 //   priorities    drawn with the shares of the classes, where the scheduler has any
@@ -64,5 +66,10 @@ FollowedSample open_sample(const base::queueing::IterationPools& pools,
 FollowedSample closed_sample(const base::queueing::IterationPools& pools,
                              const ScenarioView& scenario, std::size_t clients, std::size_t running,
                              std::span<const base::Seconds> pauses = {});
+
+// Requests a second that a replica like `server` serves, without its front end, where others always wait. So many sequences
+// run at the start.
+base::Hertz overloaded_rate(const base::queueing::IterationServer& server,
+                            const ScenarioView& scenario, double running);
 
 }  // namespace roofcast::sim

@@ -7,7 +7,7 @@
 
 #include "sim/iteration/memory.hpp"
 #include "sim/serving/iteration_mix.hpp"
-#include "sim/serving/saturation.hpp"
+#include "sim/serving/sampled_requests.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -118,10 +118,10 @@ Seconds Server::messages() const {
   return static_cast<double>(s_.traffic->output_tokens) * message_time();
 }
 
-Hertz Server::saturation() {
+Hertz Server::saturation(const base::queueing::IterationServer& servers) const {
   const Seconds front = (intake() + messages()) * front_share_;
   const Hertz ceiling = front > Seconds{} ? 1.0 / front : Hertz::infinity();
-  return base::min(ceiling, saturation_of(s_, costs_, {slots_, decodes_}));
+  return base::min(ceiling, overloaded_rate(servers, s_, slots_));
 }
 
 void Server::report(const Solution& found, const LatencyMixture& ttft, const LatencyMixture& tpot,

@@ -13,6 +13,7 @@
 // the reserved share of the answer. Answers weigh by their length.
 #pragma once
 
+#include "base/queueing/iteration_server.hpp"
 #include "sim/iteration/iteration_costs.hpp"
 #include "sim/result/steady_state.hpp"
 #include "sim/serving/latency_mixture.hpp"
@@ -39,7 +40,8 @@ class Server {
   Server(const ScenarioView& scenario, double slots, Workspace& workspace);
 
   double micro(double decodes) const;  // decodes of a micro-batch of one rank
-  base::Hertz saturation();            // of a replica (sim/serving/saturation.hpp)
+  // The most requests a second of a replica like these: of an overload, and of the front end.
+  base::Hertz saturation(const base::queueing::IterationServer& servers) const;
 
   // The solution of a replica. Means over requests.
   struct Solution {

@@ -57,6 +57,7 @@ std::int64_t parts(std::int64_t prefill, std::int64_t decode) {
 workloads::Traffic prompts_of(const workloads::Traffic& traffic) {
   workloads::Traffic prompts = traffic;
   prompts.output_tokens = 1;
+  prompts.output = {};
   return prompts;
 }
 ScenarioView with(const ScenarioView& scenario, const workloads::Traffic& traffic) {
@@ -100,7 +101,7 @@ class TwoPools {
     const Seconds half = decodes_ > 0.0 ? kv_transfer(s, 0.5 * input).time : Seconds{};
     token_ = base::max(Seconds{}, 2.0 / input * (whole_ - half));
     const Hertz none = Hertz::infinity();
-    computed_ = as_double(s.pools->prefill.replicas) * prefill_.saturation();
+    computed_ = as_double(s.pools->prefill.replicas) * prefill_.saturation(takers_.q);
     sent_ = whole_ > Seconds{} ? ports_ / whole_ : none;
     const Seconds answer =
         decode_.messages() / as_double(s.serving->front_ends_of(*of_answers_.mapping));
