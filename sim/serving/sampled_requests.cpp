@@ -34,6 +34,7 @@ constexpr double kReplaced = 4.0;       // for each that runs
 constexpr double kLeastReplaced = 1.5;  // where they would be more than kMostWaiting
 constexpr double kMostWaiting = 5000.0;
 constexpr double kScanReplaced = 1.0;
+constexpr double kUnlike = 0.2;  // of an answer that is as long as all others: it varies by so much
 constexpr std::size_t kAnswers = 200;  // lengths of those that run
 constexpr double kLonger = 2.0;        // the later half of the requests, than the earlier one
 
@@ -94,6 +95,14 @@ class SampledRequests {
                      output,
                      at_the_start_.integer(1, output - 1),
                      priority()});
+    }
+  }
+  // Their answers are longer or shorter, by up to this share: those that end together once do so no more.
+  void vary(std::size_t from, double share) {
+    base::Random random(kSeed, "vary");
+    for (std::size_t i = from; i < all.size(); ++i) {
+      const auto most = static_cast<std::int64_t>(share * static_cast<double>(all[i].output - 1));
+      all[i].output += random.integer(-most, most);
     }
   }
   // Their clients pause before them, for these times in a random order, and for their mean.
@@ -314,6 +323,9 @@ Hertz overloaded_rate(const queueing::IterationServer& server, const ScenarioVie
   requests.add_running(begun);
   requests.add(half);
   requests.add(half);
+  if (squared_variation(s.traffic->output) <= 0.0) {
+    requests.vary(begun, kUnlike);
+  }
   const auto outcomes = queueing::follow({one, {}, {}, {}}, requests.all, 0, begun).outcomes;
   const Seconds from = outcomes[begun + half].scheduled;
   const Seconds upto = outcomes.back().scheduled;
