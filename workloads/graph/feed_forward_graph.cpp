@@ -11,16 +11,17 @@ void GraphBuilder::feed_forward(const char* up, const char* act, const char* dow
   const std::int64_t width = intermediate / tp_;
   streamed(up, tokens_, (gated ? 2 : 1) * width, hidden_, format, count, streams);
   const auto inner = static_cast<double>(tokens_ * width);
-  const bool fused = base::bits(format.activations) < 16.0 && fuses_quantise(format);
+  const bool fused =
+      base::bits(format.activations) < 16.0 && fuses_quantise(format, QuantisedAfter::other);
   elementwise(act, (gated ? 2.0 : 1.0) * inner * kHiddenBytes,
               fused ? byte_count(inner, format.activations) : inner * kHiddenBytes, count);
-  quantise("mlp.quantise_inner", inner, format, count);
+  quantise("mlp.quantise_inner", inner, format, count, QuantisedAfter::other);
   streamed(down, tokens_, hidden_, width, format, count, streams);
 }
 
 void GraphBuilder::dense(const LayerGroup& layer, double count) {
   norm("mlp.norm", count);
-  quantise("mlp.quantise", own_elements(), precision_.mlp, count);
+  quantise("mlp.quantise", own_elements(), precision_.mlp, count, QuantisedAfter::norm);
   feed_forward("mlp.up", "mlp.activation", "mlp.down", layer.intermediate, model_.mlp.gated,
                precision_.mlp, count, layer.streams);
   reduce("mlp.all_reduce", precision_.mlp, count);
@@ -73,7 +74,7 @@ void GraphBuilder::experts(double count) {
     }
     if (model_.projects_latent()) {
       quantise("moe.quantise_shared", static_cast<double>(tokens_ * hidden_), precision_.shared,
-               count);
+               count, QuantisedAfter::norm);
     }
     feed_forward("moe.shared_up", "moe.shared_activation", "moe.shared_down",
                  moe.shared_experts * moe.shared_intermediate, moe.gated, precision_.shared, count);
@@ -112,7 +113,7 @@ void GraphBuilder::experts(double count) {
   const double whole = tokens * static_cast<double>(hidden);
   sort("moe.copy", whole, copies);
   if (first) {
-    quantise("moe.quantise", whole, format, count);
+    quantise("moe.quantise", whole, format, count, QuantisedAfter::other);
   }
   if (exchange && by_expert) {
     all_to_all("moe.dispatch", byte_count(copies, sent), copies * kHiddenBytes);
@@ -140,7 +141,7 @@ void GraphBuilder::experts(double count) {
   call("moe.routing", ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, sent, second},
        count);
   if (batch_.loss && !first) {
-    quantise("moe.quantise", rows, format, count);
+    quantise("moe.quantise", rows, format, count, QuantisedAfter::other);
   }
   call("moe.up",
        GroupedGemm{pairs, distinct, up, hidden, format.activations, format.weights, false, second,
@@ -188,7 +189,7 @@ void GraphBuilder::experts(double count) {
     collective("moe.all_gather", CollectiveKind::all_gather, rows_bytes(), tp_, count);
   } else {
     project_back();
-    reduce("moe.all_reduce", precision_.plain, count);
+    reduce("moe.all_reduce", precision_.plain, count, false);
   }
 }
 

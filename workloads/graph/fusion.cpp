@@ -8,6 +8,7 @@ void read(base::Fields& f, Fusion& fusion) {
                            {{"none", QuantiseFusion::none},
                             {"per tensor", QuantiseFusion::tensors},
                             {"all but fp8_block", QuantiseFusion::all_but_fp8_blocks},
+                            {"all_reduces", QuantiseFusion::all_reduces},
                             {"all", QuantiseFusion::all}});
   f.flag("all_reduce_norm", fusion.norm);
   f.flag("alternative_experts", fusion.alternative_experts, base::optional);

@@ -16,8 +16,12 @@ enum class QuantiseFusion : std::uint8_t {
   none,
   tensors,             // those with one scale a tensor, which a compiler fuses
   all_but_fp8_blocks,  // those with a scale a block too, but for FP8
+  all_reduces,         // those that leave attention, or an all-reduce that normalises
   all
 };
+
+// What leaves the activations that are quantised.
+enum class QuantisedAfter : std::uint8_t { norm, attention, other };
 
 // How tokens reach whole experts on other ranks.
 enum class Exchange : std::uint8_t {
@@ -29,7 +33,11 @@ enum class Exchange : std::uint8_t {
 struct Fusion {
   QuantiseFusion quantise = QuantiseFusion::none;
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
-  bool norm = false;  // all-reduces of at most kFusedNormBytes add the residual and normalise
+  // All-reduces of at most kFusedNormBytes add the residual and normalise, in a kernel of FlashInfer with flags. After
+  // a larger one the kernels are apart, and its output is copied back into its input
+  // (vllm-project/vllm@0248dcd vllm/compilation/collective_fusion.py). That of experts is inside their operator, where
+  // the compiler does not see it (vllm-project/vllm@0014ec6 vllm/model_executor/layers/fused_moe/layer.py).
+  bool norm = false;
   bool alternative_experts = false;  // GroupedGemm::alternative_kernel
   bool tf32_products = false;        // tensor cores multiply what is in fp32, in tf32
   Exchange exchange = Exchange::all_to_all;
@@ -50,7 +58,8 @@ struct Fusion {
 };
 
 // The largest all-reduce that InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9
-// benchmarks/70b_fp8_b200_docker.sh). 2 and 4 ranks may fuse larger ones.
+// benchmarks/70b_fp8_b200_docker.sh). 2 and 4 ranks may fuse up to 32 MiB, but in one shot: vLLM's own limit of 4 ranks
+// is 1 MiB, so above it this is taken to be no faster than the kernels apart.
 inline constexpr double kFusedNormBytes = 8e6;
 
 // Reads the group `fusion:`. What is not in it comes from the scenario: overlaps_shared_experts from serving.overlap,

@@ -125,24 +125,37 @@ void GraphBuilder::predict(std::int64_t token) {
 }
 
 void GraphBuilder::quantise(std::string_view name, double elements, LinearFormat format,
-                            double count) {
-  if (base::bits(format.activations) < 16.0 && !fuses_quantise(format)) {
+                            double count, QuantisedAfter after) {
+  if (base::bits(format.activations) < 16.0 && !fuses_quantise(format, after)) {
     elementwise(name, elements * kHiddenBytes, byte_count(elements, format.activations), count);
   }
 }
 
 void GraphBuilder::norm(std::string_view name, double count) {
-  if (fusion_.norm && tp_ > 1 && !mapping_.sequence_parallel && rows_bytes() <= kFusedNormBytes) {
+  if (norm_is_in_all_reduce()) {
     return;
   }
   const double share = mapping_.sequence_parallel ? 1.0 / static_cast<double>(tp_) : 1.0;
-  elementwise(name, 2.0 * share * rows_bytes(), 2.0 * share * rows_bytes(), count);
+  const double copied = fusion_.norm && tp_ > 1 && !mapping_.sequence_parallel ? 1.0 : 0.0;
+  const double bytes = (2.0 + copied) * share * rows_bytes();
+  elementwise(name, bytes, bytes, count);
   if (fusion_.dropout) {
     call("residual.dropout", dropout(share * rows_bytes() / kHiddenBytes), count);
   }
 }
 
-void GraphBuilder::reduce(std::string_view name, LinearFormat format, double count) {
+void GraphBuilder::norm_after_feed_forward(std::string_view name, double count) {
+  if (!norm_is_in_all_reduce()) {
+    norm(name, count);
+  } else if (const auto experts = static_cast<double>(model_.layers_with(Ffn::moe));
+             experts > 0.0) {
+    const double share = experts / static_cast<double>(model_.layer_count());
+    elementwise(name, 2.0 * rows_bytes(), 2.0 * rows_bytes(), share * count);
+  }
+}
+
+void GraphBuilder::reduce(std::string_view name, LinearFormat format, double count,
+                          bool meets_norm) {
   if (tp_ <= 1) {
     return;
   }
@@ -157,6 +170,9 @@ void GraphBuilder::reduce(std::string_view name, LinearFormat format, double cou
     std::get<Collective>(graph_.back().op).backward_bytes = rows_bytes();
   } else {
     collective(name, CollectiveKind::all_reduce, rows_bytes(), tp_, count);
+    if (meets_norm && norm_is_in_all_reduce()) {
+      std::get<Collective>(graph_.back().op).custom = AllReduceKernels::flags;
+    }
   }
 }
 
@@ -170,7 +186,7 @@ void GraphBuilder::collective(std::string_view name, CollectiveKind kind, double
 void GraphBuilder::head() {
   if (model_.recommender) {
     quantise("top_mlp.quantise", static_cast<double>(ceil_div(tokens_, tp_) * hidden_),
-             precision_.mlp, 1.0);
+             precision_.mlp, 1.0, QuantisedAfter::other);
     chain("top_mlp", hidden_, model_.recommender->top_mlp);
     return;
   }

@@ -70,7 +70,11 @@ class GraphBuilder {
                 LinearFormat format, double count, std::int64_t streams) {
     linear(name, ceil_div(m, streams), n, k, format, count * static_cast<double>(streams));
   }
-  bool fuses_quantise(LinearFormat format) const {
+  bool norm_is_in_all_reduce() const {
+    return fusion_.norm && tp_ > 1 && !mapping_.sequence_parallel &&
+           rows_bytes() <= kFusedNormBytes;
+  }
+  bool fuses_quantise(LinearFormat format, QuantisedAfter after) const {
     switch (fusion_.quantise) {
       case QuantiseFusion::none:
         return false;
@@ -78,18 +82,25 @@ class GraphBuilder {
         return format.activations == NumberFormat::fp8;
       case QuantiseFusion::all_but_fp8_blocks:
         return format.activations != NumberFormat::fp8_block;
+      case QuantiseFusion::all_reduces:
+        return after == QuantisedAfter::attention ||
+               (after == QuantisedAfter::norm && norm_is_in_all_reduce());
       case QuantiseFusion::all:
         return true;
     }
     return true;
   }
   // Activations arrive in bf16 and are multiplied in a narrower format. Empty where another kernel quantises them.
-  void quantise(std::string_view name, double elements, LinearFormat format, double count);
+  void quantise(std::string_view name, double elements, LinearFormat format, double count,
+                QuantisedAfter after);
   // RMS norm with the residual addition in one kernel, which reads both streams and writes both. Empty where the
   // all-reduce before it does that.
   void norm(std::string_view name, double count);
-  // `format`: of the linear layer that is reduced. All layers of a kind have one.
-  void reduce(std::string_view name, LinearFormat format, double count);
+  // The norm before a mixer, which follows feed-forwards.
+  void norm_after_feed_forward(std::string_view name, double count);
+  // `format`: of the linear layer that is reduced. All layers of a kind have one. `meets_norm`: a pass may join it with
+  // the norm after it.
+  void reduce(std::string_view name, LinearFormat format, double count, bool meets_norm = true);
   // Elements of the tokens that a rank quantises itself.
   double own_elements() const {
     const bool shares = fusion_.gathers_quantised && mapping_.sequence_parallel;

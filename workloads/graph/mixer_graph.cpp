@@ -76,8 +76,8 @@ void GraphBuilder::mixer(const LayerGroup& layer, double count) {
            ceil_div(layer.modulation * hidden_, tp_), hidden_, precision_.plain,
            count * static_cast<double>(layer.streams));
   }
-  norm("attention.norm", count);
-  quantise("attention.quantise", own_elements(), precision_.attention, count);
+  norm_after_feed_forward("attention.norm", count);
+  quantise("attention.quantise", own_elements(), precision_.attention, count, QuantisedAfter::norm);
   if (model_.attention.kind == AttentionKind::gqa) {
     grouped_query(layer, count);
   } else {
@@ -234,7 +234,8 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   if (a.output_gate) {
     elementwise("attention.gate", 2.0 * outputs * kHiddenBytes, outputs * kHiddenBytes, count);
   }
-  quantise("attention.quantise_out", outputs, precision_.attention_output, count);
+  quantise("attention.quantise_out", outputs, precision_.attention_output, count,
+           QuantisedAfter::attention);
   streamed("attention.out", tokens_, hidden_, query, precision_.attention_output, count,
            layer.streams);
 }
@@ -281,7 +282,7 @@ void GraphBuilder::latent(double count) {
   linear("attention.absorb_value", absorbed, a.value_dim, a.kv_rank, plain, count, heads);
   const LinearFormat output = precision_.attention_output;
   quantise("attention.quantise_out", static_cast<double>(tokens_ * heads * a.value_dim), output,
-           count);
+           count, QuantisedAfter::other);
   linear("attention.out", tokens_, hidden_, heads * a.value_dim, output, count);
 }
 
@@ -360,7 +361,8 @@ void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
   const std::int64_t channels = shape.is_selective() ? inner : inner + 2 * keys;
   const std::int64_t traded = shape.is_selective() ? 3 * inner + 2 * keys : channels;
   norm(names.norm, count);
-  quantise(names.quantise, rows * static_cast<double>(hidden_), format, count);
+  quantise(names.quantise, rows * static_cast<double>(hidden_), format, count,
+           QuantisedAfter::norm);
   const std::int64_t gate = shape.gate_rank > 0 ? shape.repeated() : inner;
   linear(names.in, tokens_, gate + channels + shape.head_scalars() / tp_, hidden_, format, count);
   if (shape.gate_rank > 0) {
@@ -396,7 +398,7 @@ void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
   if (names.gated_norm != nullptr) {
     elementwise(names.gated_norm, 2.0 * outputs * kHiddenBytes, outputs * kHiddenBytes, count);
   }
-  quantise(names.quantise_out, outputs, format, count);
+  quantise(names.quantise_out, outputs, format, count, QuantisedAfter::other);
   linear(names.out, tokens_, hidden_, inner, format, count);
   reduce(names.all_reduce, format, count);
 }

@@ -303,6 +303,7 @@ TEST_CASE("Activations of a narrow format are quantised in a kernel of their own
   CHECK(is_apart("fp8", QuantiseFusion::none));
   CHECK_FALSE(is_apart("fp8", QuantiseFusion::tensors));
   CHECK_FALSE(is_apart("fp8", QuantiseFusion::all));
+  CHECK(is_apart("fp8", QuantiseFusion::all_reduces));
   CHECK(is_apart("fp8_block", QuantiseFusion::tensors));
   CHECK(is_apart("nvfp4", QuantiseFusion::tensors));
   CHECK(is_apart("fp8_block", QuantiseFusion::all_but_fp8_blocks));
@@ -340,6 +341,8 @@ TEST_CASE("An all-reduce that normalises leaves no norm, unless it is large", "[
   CHECK_FALSE(norms(tp8, most));
   CHECK(norms(tp8, most + 1));
   CHECK(norms({}, most));
+  const Graph experts = graph_of(model("gpt-oss-120b"), tp8, {8, 1, 1000}, "bf16", fusion);
+  CHECK(find(experts, "attention.norm") != nullptr);
   tp8.sequence_parallel = true;
   CHECK(norms(tp8, most));
 }
