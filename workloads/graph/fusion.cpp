@@ -11,6 +11,7 @@ void read(base::Fields& f, Fusion& fusion) {
                             {"all_reduces", QuantiseFusion::all_reduces},
                             {"all", QuantiseFusion::all}});
   f.flag("all_reduce_norm", fusion.norm);
+  f.flag("copies_large_sums", fusion.copies_large_sums, base::optional);
   f.flag("alternative_experts", fusion.alternative_experts, base::optional);
   f.flag("tf32_products", fusion.tf32_products, base::optional);
   f.choice<Exchange>("exchange", fusion.exchange,

@@ -33,10 +33,9 @@ enum class Exchange : std::uint8_t {
 struct Fusion {
   QuantiseFusion quantise = QuantiseFusion::none;
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
-  // All-reduces of at most kFusedNormBytes add the residual and normalise, in a kernel of FlashInfer with flags. After
-  // a larger one the kernels are apart, and its output is copied back into its input
-  // (vllm-project/vllm@0248dcd vllm/compilation/collective_fusion.py). That of experts is inside their operator, where
-  // the compiler does not see it (vllm-project/vllm@0014ec6 vllm/model_executor/layers/fused_moe/layer.py).
+  // All-reduces of at most kFusedNormBytes add the residual and normalise, in a kernel of FlashInfer with flags. That of
+  // experts is inside their operator, where the compiler does not see it
+  // (vllm-project/vllm@0014ec6 vllm/model_executor/layers/fused_moe/layer.py).
   bool norm = false;
   bool alternative_experts = false;  // GroupedGemm::alternative_kernel
   bool tf32_products = false;        // tensor cores multiply what is in fp32, in tf32
@@ -55,6 +54,8 @@ struct Fusion {
   bool unfused_experts = false;  // clamps of their activations, biases of their outputs
   bool unfused_loss = false;
   bool dropout = false;
+  // With `norm`: the output of a larger all-reduce is copied back into its input.
+  bool copies_large_sums = false;
 };
 
 // The largest all-reduce that InferenceX lets vLLM fuse between 8 ranks (SemiAnalysisAI/InferenceX@bb4c7f9

@@ -136,8 +136,9 @@ void GraphBuilder::norm(std::string_view name, double count) {
     return;
   }
   const double share = mapping_.sequence_parallel ? 1.0 / static_cast<double>(tp_) : 1.0;
-  const double copied = fusion_.norm && tp_ > 1 && !mapping_.sequence_parallel ? 1.0 : 0.0;
-  const double bytes = (2.0 + copied) * share * rows_bytes();
+  const bool copied =
+      fusion_.norm && fusion_.copies_large_sums && tp_ > 1 && !mapping_.sequence_parallel;
+  const double bytes = (copied ? 3.0 : 2.0) * share * rows_bytes();
   elementwise(name, bytes, bytes, count);
   if (fusion_.dropout) {
     call("residual.dropout", dropout(share * rows_bytes() / kHiddenBytes), count);
