@@ -216,22 +216,43 @@ ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, st
   return {tokens * hit * local, local * (1.0 - missed)};
 }
 
+RankLoads rank_loads(double tokens, std::int64_t top_k, std::int64_t experts,
+                     const ExpertPopularity& popularity, const ExpertPlacement& placement,
+                     bool chance) {
+  const double ranks = as_double(placement.ranks);
+  const double largest = largest_of(ranks);
+  ExpertLoad mean;
+  double popular = 0.0;
+  double local = as_double(experts) / ranks;
+  if (!placement.balanced && popularity.zipf == 0.0 && popularity.counts.empty()) {
+    mean = mean_load(tokens, top_k, experts, placement.ranks, popularity.variation);
+    popular = largest * mean.pairs * popularity.variation / std::sqrt(local);
+  } else {
+    const PlacedExperts& p = cached(popularity, placement, experts, top_k);
+    for (const double log_missed : p.log_missed) {
+      mean.distinct -= std::expm1(tokens * log_missed) / ranks;
+    }
+    mean.pairs = tokens * as_double(top_k) / ranks;
+    popular = (p.busiest - 1.0) * mean.pairs;
+    local = as_double(std::ssize(p.log_missed)) / ranks;
+  }
+  const double all = tokens * as_double(top_k);
+  if (!chance) {
+    return {mean, {std::min(mean.pairs + popular, all), mean.distinct}};
+  }
+  const double others = as_double(experts - top_k) / std::max(1.0, as_double(experts - 1));
+  const double drawn = mean.pairs * (1.0 - 1.0 / ranks) * others;
+  const double touched = std::min(1.0, mean.distinct / local);
+  const double pairs = mean.pairs + std::sqrt(popular * popular + largest * largest * drawn);
+  const double distinct = mean.distinct + largest * std::sqrt(local * touched * (1.0 - touched));
+  return {
+      mean,
+      {std::min({pairs, all, tokens * std::max(1.0, local)}), std::min({distinct, local, all})}};
+}
+
 ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts,
                         const ExpertPopularity& popularity, const ExpertPlacement& placement) {
-  const double ranks = as_double(placement.ranks);
-  if (!placement.balanced && popularity.zipf == 0.0 && popularity.counts.empty()) {
-    ExpertLoad load = mean_load(tokens, top_k, experts, placement.ranks, popularity.variation);
-    const double local = as_double(experts) / ranks;
-    load.pairs *=
-        std::min(1.0 + largest_of(ranks) * popularity.variation / std::sqrt(local), ranks);
-    return load;
-  }
-  const PlacedExperts& p = cached(popularity, placement, experts, top_k);
-  double distinct = 0.0;
-  for (const double log_missed : p.log_missed) {
-    distinct -= std::expm1(tokens * log_missed);
-  }
-  return {p.busiest * tokens * as_double(top_k) / ranks, distinct / ranks};
+  return rank_loads(tokens, top_k, experts, popularity, placement).busiest;
 }
 
 }  // namespace roofcast::workloads

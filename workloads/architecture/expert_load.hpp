@@ -57,17 +57,27 @@ struct ExpertLoad {
 ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, std::int64_t ranks,
                      double variation);
 
-// The load of the rank with most pairs, for which the others wait. Distinct experts are those of the mean rank, as
-// measured servers with few clients show no more. Chance adds more where pairs are few; that is not modelled.
+// The load of the rank with most pairs, for which the others wait. Even experts are not even in a batch: by chance some
+// rank has more of its tokens, and of few tokens much more. Training balances each batch: without `chance` the second
+// terms of both sums are 0.
 //
-//   variation, by index   pairs = mean · min(1 + z·v/√m, ranks)
-//                           z  –  expected largest of `ranks` standard normal numbers
-//                           m  –  experts of a rank
-//   else                  pairs = mean · load of the busiest rank / load of the mean rank: counts in their order, a
-//                         distribution by index as the mean over shuffles
-//                         distinct = Σ over copies (1 − (1 − pᵢ/rᵢ)^tokens) / ranks
-//                           pᵢ  –  probability that a token chooses expert i, at most 1
-//                           rᵢ  –  copies of expert i
+//   pairs    = mean + √(popular² + z²·mean·(1 − 1/ranks)·(experts − top_k)/(experts − 1))
+//   distinct = mean + z·√(m·q·(1 − q)), at most m
+//
+//     z        –  expected largest of `ranks` standard normal numbers
+//     m        –  experts (copies) of a rank
+//     q        –  share of them that have a pair in the mean
+//     popular  –  what popularity adds: with a variation by index z·mean·v/√m. Else mean·(load of the busiest rank / load of
+//                 the mean rank − 1): counts in their order, a distribution by index as the mean over shuffles. The mean
+//                 of distinct is then Σ over copies (1 − (1 − pᵢ/rᵢ)^tokens) / ranks
+//                   pᵢ  –  probability that a token chooses expert i, at most 1
+//                   rᵢ  –  copies of expert i
+struct RankLoads {
+  ExpertLoad mean, busiest;
+};
+RankLoads rank_loads(double tokens, std::int64_t top_k, std::int64_t experts,
+                     const ExpertPopularity& popularity, const ExpertPlacement& placement,
+                     bool chance = true);
 ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts,
                         const ExpertPopularity& popularity, const ExpertPlacement& placement);
 

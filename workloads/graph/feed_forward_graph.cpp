@@ -36,6 +36,15 @@ LinearFormat GraphBuilder::router_format() const {
   return {format, format, {}};
 }
 
+// The kernels must be the same: as wide, in the same formats, without a gate of their own.
+bool GraphBuilder::joins_shared_experts() const {
+  const MoeShape& moe = model_.moe;
+  return fusion_.shared_experts == SharedExperts::among && mapping_.expert_parallel == 1 &&
+         moe.shared_intermediate == moe.intermediate && !moe.shared_gate &&
+         !model_.projects_latent() && precision_.shared.weights == precision_.experts.weights &&
+         precision_.shared.activations == precision_.experts.activations && !batch_.loss;
+}
+
 // all_tokens  tokens of all ranks that share these experts
 // exchange    experts are on other ranks than the tokens, which must be sent to them
 // by_expert   experts are whole, and tokens go to the ranks of their experts only
@@ -72,15 +81,19 @@ void GraphBuilder::experts(double count) {
     if (moe.shared_experts == 0) {
       return;
     }
-    if (model_.projects_latent()) {
-      quantise("moe.quantise_shared", static_cast<double>(tokens_ * hidden_), precision_.shared,
-               count, QuantisedAfter::norm);
-    }
+    quantise("moe.quantise_shared", static_cast<double>(tokens_ * hidden_), precision_.shared,
+             count, QuantisedAfter::norm);
     feed_forward("moe.shared_up", "moe.shared_activation", "moe.shared_down",
                  moe.shared_experts * moe.shared_intermediate, moe.gated, precision_.shared, count);
   };
+  // Experts that the kernels of the routed ones compute too, for every token.
+  const std::int64_t joined = joins_shared_experts() ? moe.shared_experts : 0;
   const bool overlaps_shared = fusion_.overlaps_shared_experts && exchange;
-  if (!overlaps_shared) {
+  const bool streams = fusion_.shared_experts == SharedExperts::beside ||
+                       (fusion_.shared_experts == SharedExperts::among && (!exchange || gathers));
+  const bool beside =
+      streams && prefill_rows_ == 0 && !batch_.loss && !overlaps_shared && joined == 0;
+  if (!overlaps_shared && !beside && joined == 0) {
     share();
   }
   if (model_.projects_latent()) {
@@ -120,26 +133,34 @@ void GraphBuilder::experts(double count) {
   } else if (exchange) {
     between_ranks("moe.gather", CollectiveKind::all_gather, byte_count(gathered, sent));
   }
-  if (overlaps_shared) {
+  const auto share_behind = [&] {
     const std::size_t begin = graph_.size();
     share();
     for (std::size_t i = begin; i < graph_.size(); ++i) {
       graph_[i].overlapped = true;
     }
+  };
+  if (overlaps_shared) {
+    share_behind();
   }
   const ExpertPlacement placement = mapping_.expert_placement();
-  const auto [busiest, distinct] = busiest_load(static_cast<double>(all_tokens), moe.top_k,
-                                                moe.experts, moe.popularity, placement);
-  const double pairs = batch_.mean_rank ? static_cast<double>(all_tokens * moe.top_k) /
-                                              static_cast<double>(placement.ranks)
-                                        : busiest;
+  const RankLoads loads = rank_loads(static_cast<double>(all_tokens), moe.top_k, moe.experts,
+                                     moe.popularity, placement, !batch_.loss);
+  const ExpertLoad& load = batch_.mean_rank ? loads.mean : loads.busiest;
+  const double pairs = load.pairs + static_cast<double>(joined * all_tokens);
+  const double distinct = load.distinct + static_cast<double>(joined);
   const std::int64_t width = moe.intermediate / mapping_.expert_tensor_parallel();
   const std::int64_t up = (moe.gated ? 2 : 1) * width;
   const double rows = pairs * static_cast<double>(hidden);
   sort("moe.sort", rows, rows);
   const bool second = fusion_.alternative_experts;
-  call("moe.routing", ExpertRouting{tokens_, pairs, hidden, moe.experts, moe.top_k, sent, second},
-       count);
+  call(
+      "moe.routing",
+      ExpertRouting{tokens_, pairs, hidden, moe.experts + joined, moe.top_k + joined, sent, second},
+      count);
+  if (beside) {
+    share_behind();
+  }
   if (batch_.loss && !first) {
     quantise("moe.quantise", rows, format, count, QuantisedAfter::other);
   }
@@ -170,6 +191,11 @@ void GraphBuilder::experts(double count) {
     collective("moe.gather_decodes", CollectiveKind::all_gather, decodes * kHiddenBytes,
                decode_rows_ > 0 ? cp_ : 1, count, tp_);
   };
+  // What is added by an all-reduce of its own: workloads/stacks/trtllm.yaml.
+  const bool all_reduce_adds = second && format.weights == NumberFormat::nvfp4;
+  if (moe.shared_experts > joined && !batch_.loss && !all_reduce_adds) {
+    elementwise("moe.add_shared", 2.0 * rows_bytes(), rows_bytes(), count);
+  }
   if (exchange && by_expert) {
     sort("moe.sort", rows, rows);
     all_to_all("moe.combine", copies * kHiddenBytes, byte_count(copies, sent));

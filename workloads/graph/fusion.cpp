@@ -19,6 +19,11 @@ void read(base::Fields& f, Fusion& fusion) {
                       {"gather", Exchange::gather},
                       {"gather_few", Exchange::gather_few}},
                      base::optional);
+  f.choice<SharedExperts>("shared_experts", fusion.shared_experts,
+                          {{"before", SharedExperts::before},
+                           {"beside", SharedExperts::beside},
+                           {"among", SharedExperts::among}},
+                          base::optional);
   f.choice<AllReduceKernels>("custom_all_reduce", fusion.custom_all_reduce,
                              {{"none", AllReduceKernels::library},
                               {"barriers", AllReduceKernels::barriers},

@@ -30,6 +30,15 @@ enum class Exchange : std::uint8_t {
   gather_few  // the same where there are at most as many ranks as a token has experts
 };
 
+// Where shared experts run.
+enum class SharedExperts : std::uint8_t {
+  before,  // the routed ones
+  beside,  // the routed ones, on a second stream, in iterations without prompts, which are a CUDA graph
+  // In the kernels of the routed ones, as experts that every token chooses. With expert parallelism, or where they are
+  // other kernels: beside these, but before them where tokens are exchanged.
+  among
+};
+
 struct Fusion {
   QuantiseFusion quantise = QuantiseFusion::none;
   AllReduceKernels custom_all_reduce = AllReduceKernels::library;
@@ -40,6 +49,7 @@ struct Fusion {
   bool alternative_experts = false;  // GroupedGemm::alternative_kernel
   bool tf32_products = false;        // tensor cores multiply what is in fp32, in tf32
   Exchange exchange = Exchange::all_to_all;
+  SharedExperts shared_experts = SharedExperts::before;
   bool overlaps_shared_experts = false;  // shared experts run while tokens are dispatched
   // Kernels of their own sort tokens before and after these are exchanged with experts.
   bool sorts_copies = false;

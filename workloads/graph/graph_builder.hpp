@@ -36,6 +36,7 @@ class GraphBuilder {
   void dense(const LayerGroup& layer, double count);
   void experts(double count);
   LinearFormat router_format() const;
+  bool joins_shared_experts() const;
   void feed_forward(const char* up, const char* act, const char* down, std::int64_t intermediate,
                     bool gated, LinearFormat format, double count, std::int64_t streams = 1);
 

@@ -240,6 +240,7 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
            layer.streams);
 }
 
+// No kernel quantises what the products with absorbed weights write: a kernel of its own does, whatever a stack fuses.
 // Decode attends in the latent space, with weights absorbed into queries and outputs. Prefill expands the latent of
 // new and cached tokens to full heads. Where an index has chosen keys, prefill also attends in the latent space, to
 // the chosen keys.
@@ -257,6 +258,10 @@ void GraphBuilder::latent(double count) {
               static_cast<double>(tokens_ * a.q_rank) * kHiddenBytes +
                   byte_count(static_cast<double>(tokens_ * cache), precision_.kv_cache),
               count);
+  if (a.q_rank > 0) {
+    quantise("attention.quantise_latent", static_cast<double>(tokens_ * a.q_rank), format, count,
+             QuantisedAfter::other);
+  }
   linear("attention.query", tokens_, heads * qk, a.q_rank > 0 ? a.q_rank : hidden_, format, count);
   if (fusion_.unfused_rope) {
     call("attention.rope", unfused_rope(static_cast<double>(tokens_ * (heads + 1) * a.rope_dim)),
@@ -270,6 +275,9 @@ void GraphBuilder::latent(double count) {
   linear("attention.absorb_query", absorbed, a.kv_rank, a.nope_dim, plain, count, heads);
   if (!chosen) {
     const std::int64_t own = trades_heads() ? heads / cp_ : heads;
+    quantise("attention.quantise_keys",
+             static_cast<double>(batch_.prefill_sequences * keys * a.kv_rank), format, count,
+             QuantisedAfter::other);
     linear("attention.expand", batch_.prefill_sequences * keys, own * (a.nope_dim + a.value_dim),
            a.kv_rank, format, count);
   }
@@ -281,8 +289,13 @@ void GraphBuilder::latent(double count) {
   prefill_attention(chosen ? latents : expanded, static_cast<double>(cache), 1, count);
   linear("attention.absorb_value", absorbed, a.value_dim, a.kv_rank, plain, count, heads);
   const LinearFormat output = precision_.attention_output;
-  quantise("attention.quantise_out", static_cast<double>(tokens_ * heads * a.value_dim), output,
-           count, QuantisedAfter::other);
+  const auto values = static_cast<double>(tokens_ * heads * a.value_dim);
+  if (batch_.loss) {
+    quantise("attention.quantise_out", values, output, count, QuantisedAfter::other);
+  } else if (base::bits(output.activations) < 16.0) {
+    elementwise("attention.quantise_out", values * kHiddenBytes,
+                byte_count(values, output.activations), count);
+  }
   linear("attention.out", tokens_, hidden_, heads * a.value_dim, output, count);
 }
 

@@ -78,23 +78,27 @@ TEST_CASE("The mean rank waits for the busiest as long as this one takes longer"
       const base::Seconds less = line.cost.time -
                                  models::cost_of(line.call.op, s.platform.machine).time +
                                  models::cost_of(mean, s.platform.machine).time;
-      CHECK(line.straggler == Approx(1.0 - less / line.cost.time));
+      // Chance adds little to what popularity does.
+      CHECK(line.straggler == Approx(1.0 - less / line.cost.time).epsilon(0.01));
       ++waits;
     }
   }
   CHECK(waits == 2);
 }
 
-TEST_CASE("Nobody waits for a rank where experts are even, or where one rank has them all",
+TEST_CASE("Nobody waits where every rank has all experts; for even ones on ranks as chance has it",
           "[unit]") {
-  for (const Scenario& s : {experts("{data_parallel: 8, expert_parallel: 8}", "variation: 0"),
-                            experts("{tensor_parallel: 8}", "variation: 0.8"),
+  for (const Scenario& s : {experts("{tensor_parallel: 8}", "variation: 0.8"),
                             experts("{data_parallel: 1}", "variation: 0.8")}) {
     for (const OperatorLine& line : iteration_operators(view(s), kDecodes)) {
       CHECK(line.straggler == 0.0);
     }
   }
+  const Causes even = causes(experts("{data_parallel: 8, expert_parallel: 8}", "variation: 0"));
   const Causes uneven = causes(experts("{data_parallel: 8, expert_parallel: 8}", "variation: 0.8"));
+  CHECK(share_of(even.tpot, models::Cause::straggler) > 0.0);
+  CHECK(share_of(even.tpot, models::Cause::straggler) <
+        share_of(uneven.tpot, models::Cause::straggler));
   CHECK(share_of(uneven.tpot, models::Cause::straggler) > 0.01);
   CHECK(share_of(uneven.ttft, models::Cause::straggler) > 0.01);
 }

@@ -28,8 +28,10 @@ using workloads::MappingFault;
 
 namespace {
 
-Graph graph_of(const workloads::Architecture& m, const Mapping& mapping, const Batch& batch,
+// Of the mean rank, as all ranks together are many of it.
+Graph graph_of(const workloads::Architecture& m, const Mapping& mapping, Batch batch,
                std::string_view format = "bf16", Fusion fusion = {}) {
+  batch.mean_rank = true;
   Graph graph;
   workloads::build_graph(m, precision(format), mapping, fusion, batch, graph);
   return graph;
