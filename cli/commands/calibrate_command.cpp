@@ -239,7 +239,7 @@ void add_calibrate(Command& app, Run& chosen) {
                              "roofcast calibrate validate requests runs --report runs.html",
                              "roofcast calibrate validate requests runs --against errors.csv",
                              "roofcast calibrate validate simulation --scenarios 20",
-                             "roofcast calibrate validate simulation --check-only"}));
+                             "roofcast calibrate validate simulation --check-only --scenarios 50"}));
   auto json = std::make_shared<bool>(false);
   validate->add_json(*json);
   validate->callback([&chosen, options, chip_parameters, json] {

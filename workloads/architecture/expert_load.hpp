@@ -67,9 +67,9 @@ ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, st
 //     z        –  expected largest of `ranks` standard normal numbers
 //     m        –  experts (copies) of a rank
 //     q        –  share of them that have a pair in the mean
-//     popular  –  what popularity adds: with a variation by index z·mean·v/√m. Else mean·(load of the busiest rank / load of
-//                 the mean rank − 1): counts in their order, a distribution by index as the mean over shuffles. The mean
-//                 of distinct is then Σ over copies (1 − (1 − pᵢ/rᵢ)^tokens) / ranks
+//     popular  –  what popularity adds: with a variation by index z·mean·v/√m. Else mean·(load of the busiest
+//                 rank / load of the mean rank − 1): counts in their order, a distribution by index as the mean
+//                 over shuffles. The mean of distinct is then Σ over copies (1 − (1 − pᵢ/rᵢ)^tokens) / ranks
 //                   pᵢ  –  probability that a token chooses expert i, at most 1
 //                   rᵢ  –  copies of expert i
 struct RankLoads {
