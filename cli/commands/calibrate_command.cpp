@@ -232,14 +232,15 @@ void add_calibrate(Command& app, Run& chosen) {
           "hardware makes more than 1 % slower. These are followed longer, and simulated "
           "where they stay slower: confirmed, or contradicted and exit with 3")
       ->group("Simulation");
-  validate->footer(examples({"roofcast calibrate validate nccl",
-                             "roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
-                             "roofcast calibrate validate gemm gemm.csv --out errors.csv",
-                             "roofcast calibrate validate requests runs --out errors.csv",
-                             "roofcast calibrate validate requests runs --report runs.html",
-                             "roofcast calibrate validate requests runs --against errors.csv",
-                             "roofcast calibrate validate simulation --scenarios 20",
-                             "roofcast calibrate validate simulation --check-only --scenarios 50"}));
+  validate->footer(
+      examples({"roofcast calibrate validate nccl",
+                "roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
+                "roofcast calibrate validate gemm gemm.csv --out errors.csv",
+                "roofcast calibrate validate requests runs --out errors.csv",
+                "roofcast calibrate validate requests runs --report runs.html",
+                "roofcast calibrate validate requests runs --against errors.csv",
+                "roofcast calibrate validate simulation --scenarios 20",
+                "roofcast calibrate validate simulation --check-only --scenarios 50"}));
   auto json = std::make_shared<bool>(false);
   validate->add_json(*json);
   validate->callback([&chosen, options, chip_parameters, json] {
