@@ -125,7 +125,9 @@ void look_again(const sim::ScenarioView& without, const sim::ScenarioView& bette
                   saturates ? std::optional(kOverload * capacity(estimate)) : std::nullopt, with);
     const double sure = 2.0 * with.error;
     const bool as_much = with.simulated + sure >= 0.5 * with.longer;
-    with.law = with.simulated > 0.0 && as_much ? Law::confirmed : Law::contradicted;
+    with.law = !as_much               ? Law::contradicted
+               : with.simulated > 0.0 ? Law::confirmed
+                                      : Law::undecided;
     if (with.law == Law::confirmed && with.simulated > sure) {
       return;
     }

@@ -17,8 +17,9 @@
 //   confirmed      the simulation of the same requests is slower too, by half as much at least: d > 0 and
 //                  d + 2 SE >= slower / 2, with SE the standard error of its difference d, from batches of requests. Where a
 //                  server saturates, the simulation has more arrivals than it can serve
+//   undecided      it is not, but its standard error is too large to say so: d + 2 SE >= slower / 2
 //   contradicted   it is not: the estimate is wrong
-//   marked         the same, where the estimate says of itself that it may be far off (sim/confirm/doubt.hpp)
+//   marked         contradicted, where the estimate says of itself that it may be far off (sim/confirm/doubt.hpp)
 #pragma once
 
 #include <map>
@@ -47,9 +48,9 @@ inline constexpr std::string_view kBetterHardware[] = {
 inline constexpr double kWorse = 0.01;  // more than this breaks the law
 inline constexpr std::int64_t kLonger = 16;
 
-enum class Law { kept, sample, confirmed, marked, contradicted };
-inline constexpr std::string_view kLaws[] = {"kept", "sample", "confirmed", "marked",
-                                             "contradicted"};
+enum class Law { kept, sample, confirmed, undecided, marked, contradicted };
+inline constexpr std::string_view kLaws[] = {"kept",      "sample", "confirmed",
+                                             "undecided", "marked", "contradicted"};
 
 // NaN where one of both does not fit.
 struct WithBetter {

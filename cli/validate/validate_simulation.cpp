@@ -104,15 +104,11 @@ nlohmann::ordered_json json_of(const std::vector<Agreement>& rows, bool simulate
   for (std::size_t i = 0; !simulated && i < std::size(kBetterHardware); ++i) {
     const WorseRows worse = worse_rows(rows, i);
     json["better_hardware"][std::string(kBetterHardware[i])] = {
-        {"scenarios", worse.scenarios},
-        {"lost", worse.lost},
-        {"most_lost", worse.most_lost},
-        {"slower", worse.slower},
-        {"most_slower", worse.most_slower},
-        {"sample", worse.of(Law::sample)},
-        {"confirmed", worse.of(Law::confirmed)},
-        {"marked", worse.of(Law::marked)},
-        {"contradicted", worse.of(Law::contradicted)}};
+        {"scenarios", worse.scenarios},          {"lost", worse.lost},
+        {"most_lost", worse.most_lost},          {"slower", worse.slower},
+        {"most_slower", worse.most_slower},      {"sample", worse.of(Law::sample)},
+        {"confirmed", worse.of(Law::confirmed)}, {"undecided", worse.of(Law::undecided)},
+        {"marked", worse.of(Law::marked)},       {"contradicted", worse.of(Law::contradicted)}};
   }
   for (std::size_t metric = 0; simulated && metric < kChecked.size(); ++metric) {
     const calibrate::AgreementSummary s = calibrate::summarise(rows, metric);
@@ -172,7 +168,7 @@ void print_impossible(const std::vector<Agreement>& rows) {
 
 std::string worse_table(const std::vector<Agreement>& rows) {
   TextTable table({"better hardware", "scenarios", "serve 1 % less", "most", "1 % slower", "most",
-                   "sample", "confirmed", "marked", "contradicted"});
+                   "sample", "confirmed", "undecided", "marked", "contradicted"});
   const auto percent = [](double share) { return fmt::format("{:.2f} %", 100.0 * share); };
   for (std::size_t i = 0; i < std::size(kBetterHardware); ++i) {
     const WorseRows worse = worse_rows(rows, i);
@@ -180,8 +176,8 @@ std::string worse_table(const std::vector<Agreement>& rows) {
         {std::string(kBetterHardware[i]), fmt::format("{}", worse.scenarios),
          fmt::format("{}", worse.lost), percent(worse.most_lost), fmt::format("{}", worse.slower),
          percent(worse.most_slower), fmt::format("{}", worse.of(Law::sample)),
-         fmt::format("{}", worse.of(Law::confirmed)), fmt::format("{}", worse.of(Law::marked)),
-         fmt::format("{}", worse.of(Law::contradicted))});
+         fmt::format("{}", worse.of(Law::confirmed)), fmt::format("{}", worse.of(Law::undecided)),
+         fmt::format("{}", worse.of(Law::marked)), fmt::format("{}", worse.of(Law::contradicted))});
   }
   return table.text();
 }
@@ -197,7 +193,9 @@ std::size_t contradicted(const std::vector<Agreement>& rows) {
 // What was simulated, and the scenarios that the simulator contradicts.
 void print_worse(const std::vector<Agreement>& rows) {
   constexpr std::size_t kPrinted = 3;
-  const auto percent = [](double share) { return fmt::format("{:+.1f} %", 100.0 * share); };
+  const auto percent = [](double share) {
+    return std::isnan(share) ? "n/a" : fmt::format("{:+.1f} %", 100.0 * share);
+  };
   TextTable simulated(
       {"scenario", "better hardware", "slower", "longer sample", "simulated", "error", ""});
   std::string scenarios;

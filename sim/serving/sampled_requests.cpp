@@ -97,11 +97,11 @@ class SampledRequests {
                      priority()});
     }
   }
-  // Their answers are longer or shorter, by up to this share: those that end together once do so no more.
-  void vary(std::size_t from, double share) {
+  // Answers from this request on are longer or shorter: those that end together once do so no more.
+  void vary(std::size_t from) {
     base::Random random(kSeed, "vary");
     for (std::size_t i = from; i < all.size(); ++i) {
-      const auto most = static_cast<std::int64_t>(share * static_cast<double>(all[i].output - 1));
+      const auto most = static_cast<std::int64_t>(kUnlike * static_cast<double>(all[i].output - 1));
       all[i].output += random.integer(-most, most);
     }
   }
@@ -324,7 +324,7 @@ Hertz overloaded_rate(const queueing::IterationServer& server, const ScenarioVie
   requests.add(half);
   requests.add(half);
   if (squared_variation(s.traffic->output) <= 0.0) {
-    requests.vary(begun, kUnlike);
+    requests.vary(begun);
   }
   const auto outcomes = queueing::follow({one, {}, {}, {}}, requests.all, 0, begun).outcomes;
   const Seconds from = outcomes[begun + half].scheduled;

@@ -122,14 +122,12 @@ TEST_CASE("A grouped GEMM of more tokens takes no less time", "[laws]") {
       for (const std::int64_t ways : {1, 8}) {
         Violations& bound = p.system.chip.bandwidth.si() > 10e12 ? wide : law;
         grow(bound, p, sizes(20000), [&](std::int64_t tokens) {
-          const auto [pairs, distinct] = workloads::busiest_load(
-              static_cast<double>(tokens), m.moe.top_k, m.moe.experts, m.moe.popularity, {ways});
-          return workloads::GroupedGemm{pairs,
-                                        distinct,
-                                        2 * m.moe.intermediate,
-                                        m.hidden,
-                                        base::NumberFormat::bf16,
-                                        base::NumberFormat::bf16};
+          const workloads::RankLoads loads =
+              workloads::rank_loads(static_cast<double>(tokens), m.moe.top_k, m.moe.experts,
+                                    m.moe.popularity, {ways}, true);
+          return workloads::GroupedGemm{loads.busiest.pairs,      loads.busiest.distinct,
+                                        2 * m.moe.intermediate,   m.hidden,
+                                        base::NumberFormat::bf16, base::NumberFormat::bf16};
         });
       }
     }

@@ -250,9 +250,4 @@ RankLoads rank_loads(double tokens, std::int64_t top_k, std::int64_t experts,
       {std::min({pairs, all, tokens * std::max(1.0, local)}), std::min({distinct, local, all})}};
 }
 
-ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts,
-                        const ExpertPopularity& popularity, const ExpertPlacement& placement) {
-  return rank_loads(tokens, top_k, experts, popularity, placement).busiest;
-}
-
 }  // namespace roofcast::workloads

@@ -77,8 +77,6 @@ struct RankLoads {
 };
 RankLoads rank_loads(double tokens, std::int64_t top_k, std::int64_t experts,
                      const ExpertPopularity& popularity, const ExpertPlacement& placement,
-                     bool chance = true);
-ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts,
-                        const ExpertPopularity& popularity, const ExpertPlacement& placement);
+                     bool chance);
 
 }  // namespace roofcast::workloads

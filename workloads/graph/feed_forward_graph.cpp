@@ -41,8 +41,7 @@ bool GraphBuilder::joins_shared_experts() const {
   const MoeShape& moe = model_.moe;
   return fusion_.shared_experts == SharedExperts::among && mapping_.expert_parallel == 1 &&
          moe.shared_intermediate == moe.intermediate && !moe.shared_gate &&
-         !model_.projects_latent() && precision_.shared.weights == precision_.experts.weights &&
-         precision_.shared.activations == precision_.experts.activations && !batch_.loss;
+         !model_.projects_latent() && precision_.shared == precision_.experts && !batch_.loss;
 }
 
 // all_tokens  tokens of all ranks that share these experts

@@ -21,7 +21,14 @@ enum class QuantiseFusion : std::uint8_t {
 };
 
 // What leaves the activations that are quantised.
-enum class QuantisedAfter : std::uint8_t { norm, attention, other };
+enum class QuantisedAfter : std::uint8_t {
+  norm,
+  attention,
+  // Products with absorbed weights, of which a server's kernels write 16 bits
+  // (NVIDIA/TensorRT-LLM@c6d3bb2 tensorrt_llm/_torch/modules/attention.py, forward_generation).
+  absorbed,
+  other
+};
 
 // How tokens reach whole experts on other ranks.
 enum class Exchange : std::uint8_t {

@@ -136,8 +136,7 @@ void GraphBuilder::norm(std::string_view name, double count) {
     return;
   }
   const double share = mapping_.sequence_parallel ? 1.0 / static_cast<double>(tp_) : 1.0;
-  const bool copied =
-      fusion_.norm && fusion_.copies_large_sums && tp_ > 1 && !mapping_.sequence_parallel;
+  const bool copied = all_reduces_normalise() && fusion_.copies_large_sums;
   const double bytes = (copied ? 3.0 : 2.0) * share * rows_bytes();
   elementwise(name, bytes, bytes, count);
   if (fusion_.dropout) {

@@ -71,11 +71,16 @@ class GraphBuilder {
                 LinearFormat format, double count, std::int64_t streams) {
     linear(name, ceil_div(m, streams), n, k, format, count * static_cast<double>(streams));
   }
+  bool all_reduces_normalise() const {
+    return fusion_.norm && tp_ > 1 && !mapping_.sequence_parallel;
+  }
   bool norm_is_in_all_reduce() const {
-    return fusion_.norm && tp_ > 1 && !mapping_.sequence_parallel &&
-           rows_bytes() <= kFusedNormBytes;
+    return all_reduces_normalise() && rows_bytes() <= kFusedNormBytes;
   }
   bool fuses_quantise(LinearFormat format, QuantisedAfter after) const {
+    if (after == QuantisedAfter::absorbed && !batch_.loss) {
+      return false;
+    }
     switch (fusion_.quantise) {
       case QuantiseFusion::none:
         return false;

@@ -240,7 +240,6 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
            layer.streams);
 }
 
-// No kernel quantises what the products with absorbed weights write: a kernel of its own does, whatever a stack fuses.
 // Decode attends in the latent space, with weights absorbed into queries and outputs. Prefill expands the latent of
 // new and cached tokens to full heads. Where an index has chosen keys, prefill also attends in the latent space, to
 // the chosen keys.
@@ -289,13 +288,8 @@ void GraphBuilder::latent(double count) {
   prefill_attention(chosen ? latents : expanded, static_cast<double>(cache), 1, count);
   linear("attention.absorb_value", absorbed, a.value_dim, a.kv_rank, plain, count, heads);
   const LinearFormat output = precision_.attention_output;
-  const auto values = static_cast<double>(tokens_ * heads * a.value_dim);
-  if (batch_.loss) {
-    quantise("attention.quantise_out", values, output, count, QuantisedAfter::other);
-  } else if (base::bits(output.activations) < 16.0) {
-    elementwise("attention.quantise_out", values * kHiddenBytes,
-                byte_count(values, output.activations), count);
-  }
+  quantise("attention.quantise_out", static_cast<double>(tokens_ * heads * a.value_dim), output,
+           count, QuantisedAfter::absorbed);
   linear("attention.out", tokens_, hidden_, heads * a.value_dim, output, count);
 }
 
@@ -373,7 +367,7 @@ void GraphBuilder::recurrent(const RecurrentShape& shape, double count) {
   const std::int64_t keys = ceil_div(shape.key_heads, tp_) * shape.key_dim;
   const std::int64_t channels = shape.is_selective() ? inner : inner + 2 * keys;
   const std::int64_t traded = shape.is_selective() ? 3 * inner + 2 * keys : channels;
-  norm(names.norm, count);
+  norm_after_feed_forward(names.norm, count);
   quantise(names.quantise, rows * static_cast<double>(hidden_), format, count,
            QuantisedAfter::norm);
   const std::int64_t gate = shape.gate_rank > 0 ? shape.repeated() : inner;

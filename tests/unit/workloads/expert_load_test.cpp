@@ -14,7 +14,6 @@
 
 namespace roofcast::unit_workloads_expert_load {
 
-using workloads::busiest_load;
 using workloads::ExpertLoad;
 using workloads::ExpertPlacement;
 using workloads::ExpertPopularity;
@@ -23,6 +22,11 @@ namespace {
 
 ExpertPopularity zipf(double exponent) { return {0.0, exponent, {}}; }
 ExpertPopularity counted(std::vector<double> counts) { return {0.0, 0.0, std::move(counts)}; }
+
+ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts,
+                        const ExpertPopularity& popularity, const ExpertPlacement& placement) {
+  return workloads::rank_loads(tokens, top_k, experts, popularity, placement, true).busiest;
+}
 
 // Pairs of the busiest rank over the mean rank's.
 double imbalance(const ExpertPopularity& popularity, const ExpertPlacement& placement,
@@ -47,6 +51,113 @@ TEST_CASE("Experts without skew are balanced, however that is said and wherever 
           CHECK(load.distinct == Approx(even.distinct));
         }
       }
+    }
+  }
+}
+
+TEST_CASE("The expected number of distinct experts is what random routing hits", "[unit]") {
+  std::mt19937 random(7);
+  struct Row {
+    int tokens, top_k, experts, local;
+  };
+  for (const Row r :
+       {Row{4, 8, 256, 32}, Row{16, 4, 128, 128}, Row{3, 2, 8, 2}, Row{40, 8, 256, 256}}) {
+    std::vector<int> ids(static_cast<std::size_t>(r.experts));
+    double sum = 0.0;
+    constexpr int kDraws = 4000;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      std::vector<bool> hit(ids.size(), false);
+      for (int token = 0; token < r.tokens; ++token) {
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+          ids[i] = static_cast<int>(i);
+        }
+        for (std::size_t i = 0; i < static_cast<std::size_t>(r.top_k); ++i) {
+          const std::size_t j = i + random() % (ids.size() - i);
+          std::swap(ids[i], ids[j]);
+          hit[static_cast<std::size_t>(ids[i])] = true;
+        }
+      }
+      sum += static_cast<double>(std::count(hit.begin(), hit.begin() + r.local, true));
+    }
+    CHECK(workloads::mean_load(r.tokens, r.top_k, r.experts, r.experts / r.local, 0.0).distinct ==
+          Approx(sum / kDraws).epsilon(0.01));
+  }
+}
+
+TEST_CASE("One token hits its top_k experts, many tokens all of them, however uneven their load",
+          "[unit]") {
+  const auto distinct = [](double tokens, std::int64_t top_k, std::int64_t experts,
+                           std::int64_t ranks, double variation) {
+    return workloads::mean_load(tokens, top_k, experts, ranks, variation).distinct;
+  };
+  for (const double variation : {0.0, 0.5, 0.84}) {
+    CHECK(distinct(0.0, 8, 256, 8, variation) == 0.0);
+    CHECK(distinct(1.0, 8, 256, 1, variation) == Approx(8.0));
+    CHECK(distinct(1.0, 8, 256, 8, variation) == Approx(1.0));
+    CHECK(distinct(1e9, 8, 256, 8, variation) == Approx(32.0).epsilon(1e-4));
+  }
+  CHECK(distinct(1.0, 8, 8, 1, 0.0) == Approx(8.0));
+}
+
+TEST_CASE("Uneven experts: a batch touches as many as drawn from gamma popularities", "[unit]") {
+  constexpr int kExperts = 128;
+  constexpr int kTokens = 32;
+  constexpr int kDraws = 4000;
+  constexpr double kTopK = 4.0;
+  for (const double variation : {0.4, 0.84}) {
+    std::mt19937 random(7);
+    const double shape = 1.0 / (variation * variation);
+    std::gamma_distribution<double> popularity(shape, kTopK / kExperts / shape);
+    double touched = 0.0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      touched += 1.0 - std::pow(1.0 - std::min(1.0, popularity(random)), kTokens);
+    }
+    CHECK(workloads::mean_load(kTokens, 4, kExperts, 1, variation).distinct ==
+          Approx(kExperts * touched / kDraws).epsilon(0.03));
+  }
+}
+
+TEST_CASE("The busiest rank of a large batch has as many pairs as the largest of simulated ranks",
+          "[unit]") {
+  constexpr int kExperts = 128;
+  constexpr int kRanks = 8;
+  constexpr int kDraws = 2000;
+  for (const double tokens : {4096.0, 65536.0}) {
+    std::mt19937 random(11);
+    const double variation = 0.84;
+    const double shape = 1.0 / (variation * variation);
+    double most = 0.0;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      std::gamma_distribution<double> popularity(shape, 1.0);
+      std::vector<double> of_expert(kExperts);
+      std::generate(of_expert.begin(), of_expert.end(), [&] { return popularity(random); });
+      const double all = std::accumulate(of_expert.begin(), of_expert.end(), 0.0);
+      double largest = 0.0;
+      for (int rank = 0; rank < kRanks; ++rank) {
+        double pairs = 0.0;
+        for (int e = 0; e < kExperts / kRanks; ++e) {
+          const double mean = tokens * 8.0 *
+                              of_expert[static_cast<std::size_t>(rank * kExperts / kRanks + e)] /
+                              all;
+          pairs += std::poisson_distribution<int>(mean)(random);
+        }
+        largest = std::max(largest, pairs);
+      }
+      most += largest;
+    }
+    CHECK(busiest_load(tokens, 8, kExperts, {variation, 0.0, {}}, {kRanks}).pairs ==
+          Approx(most / kDraws).epsilon(0.05));
+  }
+}
+
+TEST_CASE("A rank alone is the mean one; pairs of the busiest are no more than all", "[unit]") {
+  for (const double tokens : {0.0, 1.0, 7.0, 1000.0}) {
+    for (const double variation : {0.0, 0.84}) {
+      const workloads::ExpertPopularity uneven{variation, 0.0, {}};
+      const auto mean = workloads::mean_load(tokens, 8, 128, 1, variation);
+      CHECK(busiest_load(tokens, 8, 128, uneven, {1}).pairs == mean.pairs);
+      CHECK(busiest_load(tokens, 8, 128, uneven, {128}).pairs <= tokens);
+      CHECK(busiest_load(tokens, 8, 128, uneven, {4}).pairs >= mean.pairs / 4.0);
     }
   }
 }
@@ -103,7 +214,7 @@ TEST_CASE("More skew gives the busiest rank more pairs and a small batch fewer e
       const ExpertLoad load = busiest_load(64.0, 8, 256, zipf(exponent), placement);
       CHECK(load.pairs >= pairs * (1.0 - 1e-12));
       const double mean =
-          workloads::rank_loads(64.0, 8, 256, zipf(exponent), placement).mean.distinct;
+          workloads::rank_loads(64.0, 8, 256, zipf(exponent), placement, true).mean.distinct;
       CHECK(mean < distinct);
       pairs = load.pairs;
       distinct = mean;
