@@ -7,6 +7,7 @@ namespace roofcast::calibrate {
 namespace {
 
 const base::Choices<AttentionDp> kAttentionDp = {{"degree", AttentionDp::degree},
+                                                 {"none", AttentionDp::none},
                                                  {"all_or_none", AttentionDp::all_or_none},
                                                  {"all", AttentionDp::all}};
 const base::Choices<Widths> kWidths = {{"pool", Widths::pool}, {"deployment", Widths::deployment}};

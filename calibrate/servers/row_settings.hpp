@@ -9,7 +9,7 @@
 
 namespace roofcast::calibrate {
 
-enum class AttentionDp : std::uint8_t { degree, all_or_none, all };
+enum class AttentionDp : std::uint8_t { degree, none, all_or_none, all };
 enum class Widths : std::uint8_t { pool, deployment };
 
 // The keys `run.` of the conventions, which say what each means.

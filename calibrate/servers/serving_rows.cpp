@@ -92,7 +92,9 @@ void ServingRows::read_mapping(std::size_t row, const RowSettings& recorded,
     } else if (moe_tp > 1) {
       width = moe_tp;
     }
-    data = dp > 1 || recorded.attention_dp == AttentionDp::all ? width : 1;
+    const bool all = recorded.attention_dp == AttentionDp::all ||
+                     (dp > 1 && recorded.attention_dp == AttentionDp::all_or_none);
+    data = all ? width : 1;
   } else if (is_moe && text(row, attention_dp_).empty() &&
              count(row, concurrency_) == width * count(row, batch_)) {
     data = width;

@@ -109,6 +109,28 @@ TEST_CASE("A server of SGLang began cold until its client warmed it up", "[unit]
 }
 
 TEST_CASE(
+    "Experts in parallel are not taken for attention in parallel where no configuration asks for "
+    "it",
+    "[unit]") {
+  RowConventions conventions;
+  const auto attention = [&](const char* precision, const char* tp, std::int64_t clients,
+                             const char* date) {
+    Facts facts = with(with(with(server(clients), "stack", "vllm"), "model", "minimax-m2"), "chip",
+                       "b200_sxm");
+    facts =
+        with(with(with(facts, "table.precision", precision), "table.tp_size", tp), "date", date);
+    facts.set("version", "0.19.0");
+    facts.set("decode_ranks", "");
+    return conventions.of(facts).attention_dp;
+  };
+  CHECK(attention("fp8", "4", 256, "20260422") == AttentionDp::none);
+  CHECK(attention("fp4", "4", 128, "20260422") == AttentionDp::none);
+  CHECK(attention("fp4", "2", 256, "20260408") == AttentionDp::none);
+  CHECK(attention("fp4", "2", 256, "20260422") == AttentionDp::all_or_none);
+  CHECK(attention("fp4", "2", 512, "20260408") == AttentionDp::all_or_none);
+}
+
+TEST_CASE(
     "What InferenceX's scripts chose by the number of clients is known where rows do not say it",
     "[unit]") {
   RowConventions conventions;
