@@ -123,7 +123,12 @@ const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts&
              pools.decode.replicas == workers->decode.replicas &&
              p == workers->prefill.mapping.ranks() && d == workers->decode.mapping.ranks();
     }
-    return says_nothing || (all_together ? pools.ranks() == prefill : p == prefill && d == decode);
+    if (says_nothing || all_together) {
+      return says_nothing || pools.ranks() == prefill;
+    }
+    const bool whole = pools.prefill.mapping.expert_parallel > 1;
+    return p == prefill && d == decode &&
+           (!settings.prefill_experts || whole == (count(row, prefill_.moe_ep) > 1));
   };
   const std::vector<PublishedDeployment>& all = deployments_.of(facts);
   const std::optional<bool> known = workers != nullptr ? false : speculates(row, all);
