@@ -22,9 +22,11 @@ struct Measured {
   const char* date;
   int clients;
   double tpot;
+  const char* chip = "b200_sxm";
+  int prefill_experts = 8;  // ranks that keep experts whole
 };
 
-// Rows of DeepSeek-V3 in FP8 on a B200, 1,024 tokens in and out, whose dump says nothing of workers.
+// Rows of DeepSeek-V3 in FP8, 1,024 tokens in and out, whose dump says nothing of workers.
 std::vector<MeasuredServer> servers(const std::vector<Measured>& rows) {
   std::string text =
       "source,mode,model_path,system,backend,backend_version,precision,gemm_quant_mode,isl,osl,"
@@ -39,9 +41,9 @@ std::vector<MeasuredServer> servers(const std::vector<Measured>& rows) {
   for (const Measured& row : rows) {
     text += fmt::format(
         "\ninferencex,disagg,deepseek-ai/"
-        "DeepSeek-R1,b200_sxm,{},,fp8,fp8,1024,1024,{},{},300,{},,,,"
-        ",,,,,8,1,1,8,,8,1,1,8",
-        row.stack, row.clients, row.date, row.tpot);
+        "DeepSeek-R1,{},{},,fp8,fp8,1024,1024,{},{},300,{},,,,"
+        ",,,,,8,1,1,{},,8,1,1,8",
+        row.chip, row.stack, row.clients, row.date, row.tpot, row.prefill_experts);
   }
   const base::CsvTable table = base::parse_csv(text + "\n", "rows of two pools");
   ServingRows read(table);
@@ -89,6 +91,20 @@ TEST_CASE("A day on which only configurations that speculate ran has no others",
   const MeasuredServer later = servers({{"sglang", "2026-03-18", 4, 4.9}}).front();
   CHECK_FALSE(later.serving.speculation.drafts());
   CHECK(later.may_speculate);
+  CHECK_FALSE(servers({{"sglang", "2026-02-07", 4, 4.9}}).front().may_speculate);
+}
+
+TEST_CASE("Whether prefill workers keep experts whole tells deployments of the same width apart",
+          "[unit]") {
+  const auto prefill = [](int experts) {
+    const MeasuredServer server =
+        servers({{"sglang", "2026-03-25", 2048, 30.0, "h200_sxm", experts}}).front();
+    return server.pools->prefill.mapping;
+  };
+  CHECK(prefill(8).data_parallel == 8);
+  CHECK(prefill(8).expert_parallel == 8);
+  CHECK(prefill(1).tensor_parallel == 8);
+  CHECK(prefill(1).expert_parallel == 1);
 }
 
 }  // namespace
