@@ -55,8 +55,8 @@ std::vector<PublishedDeployment> read_deployments(base::Fields& run) {
                   base::optional);
         f.integer("tokens", each.pools.prefill.limits.max_tokens_per_iteration, base::at_least_one,
                   base::optional);
-        f.integer("redundant_experts", each.pools.decode.mapping.redundant_experts, base::not_negative,
-                  base::optional);
+        f.integer("redundant_experts", each.pools.decode.mapping.redundant_experts,
+                  base::not_negative, base::optional);
         f.integer("prefill_redundant_experts", each.pools.prefill.mapping.redundant_experts,
                   base::not_negative, base::optional);
         f.integer("draft_tokens", each.draft_tokens, base::at_least_one, base::optional);
