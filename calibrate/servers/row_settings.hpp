@@ -20,6 +20,7 @@ struct RowSettings {
   bool experts_in_moe_tp = false;
   bool whole_experts = false;
   bool prefill_experts = false;
+  bool unknown_places = false;
   std::int64_t tensor_parallel = 0;   // 0: the columns say it
   std::int64_t decode_sequences = 0;  // 0: the stack's
 };

@@ -251,6 +251,9 @@ MeasuredServer ServingRows::row(std::size_t row) {
   if (!disaggregated) {
     read_mapping(row, recorded, server);
   }
+  if (recorded.unknown_places) {
+    server.reason = "its clients waited for a server with fewer places, which are not recorded";
+  }
   if (server.reason.empty()) {
     read_concurrency(row, recorded.batch, server);
     read_settings(row, std::move(facts), server);

@@ -108,6 +108,21 @@ TEST_CASE("A server of SGLang began cold until its client warmed it up", "[unit]
   CHECK_FALSE(cold("trtllm", "20251110"));
 }
 
+TEST_CASE("Rows whose client had more connections than its server had places are left out",
+          "[unit]") {
+  RowConventions conventions;
+  const auto unknown = [&](std::int64_t clients, const char* date) {
+    Facts facts = with(with(with(server(clients), "stack", "vllm"), "model", "gpt-oss-120b"),
+                       "chip", "h100_sxm");
+    facts = with(facts, "date", date);
+    facts.set("decode_ranks", "");
+    return conventions.of(facts).unknown_places;
+  };
+  CHECK(unknown(512, "20251205"));
+  CHECK_FALSE(unknown(512, "20260327"));
+  CHECK_FALSE(unknown(64, "20251205"));
+}
+
 TEST_CASE(
     "Experts in parallel are not taken for attention in parallel where no configuration asks for "
     "it",
