@@ -123,8 +123,11 @@ const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts&
              pools.decode.replicas == workers->decode.replicas &&
              p == workers->prefill.mapping.ranks() && d == workers->decode.mapping.ranks();
     }
-    if (says_nothing || all_together) {
-      return says_nothing || pools.ranks() == prefill;
+    if (says_nothing) {
+      return true;
+    }
+    if (all_together) {
+      return pools.ranks() == prefill;
     }
     const bool whole = pools.prefill.mapping.expert_parallel > 1;
     return p == prefill && d == decode &&
