@@ -11,9 +11,9 @@ using base::Fields;
 
 namespace {
 
-void read_share(Fields& f, std::optional<double>& share) {
+void read_share(Fields& f, std::string_view key, base::Range range, std::optional<double>& share) {
   double value = 0.0;
-  f.number("flop_share", value, base::positive, base::optional);
+  f.number(key, value, range, base::optional);
   if (value > 0.0) {
     share = value;
   }
@@ -140,7 +140,9 @@ void read(Fields& f, Chip& chip) {
         g.quantity("l2_bandwidth", chip.measured.l2_bandwidth);
         g.quantity("dram_latency", chip.measured.dram_latency);
         g.quantity("exponential_rate", chip.measured.exponential_rate);
-        read_share(g, chip.measured.flop_share);
+        read_share(g, "flop_share", base::positive, chip.measured.flop_share);
+        g.number("voltage_exponent", chip.measured.voltage_exponent, {0.2, 3.0}, base::optional);
+        read_share(g, "voltage_floor", base::fraction, chip.measured.voltage_floor);
         g.source();
       },
       base::optional);
@@ -150,7 +152,7 @@ void read(Fields& f, Chip& chip) {
         g.integer("sms", chip.assumed.sms, base::at_least_one);
         g.quantity("clock", chip.assumed.clock);
         g.quantity("l2_capacity", chip.assumed.l2_capacity);
-        read_share(g, chip.assumed.flop_share);
+        read_share(g, "flop_share", base::positive, chip.assumed.flop_share);
         g.source();
       },
       base::optional);

@@ -28,6 +28,9 @@ struct MeasuredChip {
   std::optional<base::FlopsPerSecond> exponential_rate;  // exp() of the whole chip
   std::optional<double>
       flop_share;  // share of the TDP that bf16 FLOP alone would draw at the dense peak
+  // Of its voltage over its clock (models/power.hpp).
+  double voltage_exponent = 1.0;
+  std::optional<double> voltage_floor;
 };
 
 // Assumed in place of a figure that the datasheet leaves out. The source is the reason.

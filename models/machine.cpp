@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 namespace roofcast::models {
 
@@ -19,6 +20,7 @@ hardware::ParentChip energies_of(const hardware::Chip& chip) {
 // With the symbols of models/power.hpp. A chip whose own bf16 share is known scales the shares of all types by `own`.
 //
 //   sms, clock       –       s and k, to the parent's
+//   held             –       max(k, f)
 //   voltage          –       v(k)
 //   peak             FLOP/s  the parent's; of a type that it lacks, the chip's own as if it had the parent's die
 PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) {
@@ -31,13 +33,16 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
                          ? static_cast<double>(*chip.sms_used()) / static_cast<double>(*parent.sms)
                          : 1.0;
   const double clock = chip.clock_used() && parent.clock ? *chip.clock_used() / *parent.clock : 1.0;
-  const double voltage = std::max(clock, c.voltage_floor);
+  const double floor = chip.measured.voltage_floor.value_or(c.voltage_floor);
+  const double held = std::max(clock, floor);
+  const double voltage = std::pow(held, chip.measured.voltage_exponent);
   power.limit = c.limit_share * base::min(*chip.cap_used(), *chip.tdp);
   power.spare = std::max(1.0, sms);
   power.idle = c.idle_share * sms * *parent.tdp;
-  power.active =
-      power.idle + std::max(0.0, c.active_share - c.idle_share) * sms * clock * *parent.tdp;
-  power.voltage_floor = c.voltage_floor / voltage;
+  power.active = power.idle +
+                 std::max(0.0, c.active_share - c.idle_share) * sms * clock * voltage * *parent.tdp;
+  power.voltage_floor = floor / held;
+  power.voltage_exponent = chip.measured.voltage_exponent;
   const double bf16 = c.flop_share[static_cast<std::size_t>(base::MathType::bf16)];
   const double own = chip.flop_share().value_or(bf16) / bf16;
   for (std::size_t i = 0; i < power.flop.size(); ++i) {
@@ -58,6 +63,11 @@ std::uint64_t next_identity() {
 }
 
 }  // namespace
+
+double PowerRates::voltage(double clock) const {
+  const double held = std::max(clock, voltage_floor);
+  return voltage_exponent == 1.0 ? held : std::pow(held, voltage_exponent);
+}
 
 MachineIdentity::MachineIdentity() : number_(next_identity()) {}
 

@@ -22,10 +22,12 @@ struct PowerRates {
   base::Watts active;  // while a kernel runs, whatever it does, at the full clock
   base::Watts idle;    // between kernels, and at any clock
   // Shares of the full clock.
-  double voltage_floor = 0.0;  // below it the voltage stays
-  double memory_pace = 0.0;    // below it the L2 is slower than the memory
+  double voltage_floor = 0.0;     // below it the voltage stays
+  double voltage_exponent = 1.0;  // of its square over the clock
+  double memory_pace = 0.0;       // below it the L2 is slower than the memory
   double spare = 1.0;  // SMs for each one of the parent, at least 1: the rest may stand still
   std::array<base::JoulesPerFlop, base::kMathTypes> flop{};  // at full clocks, by type
+  double voltage(double clock) const;                        // its square, v(c)
   base::JoulesPerByte dram;                                  // moved to or from device memory
   base::JoulesPerByte link;                                  // sent to other ranks
   bool known() const { return limit.si() > 0.0; }

@@ -26,15 +26,18 @@ base::Seconds smooth_time(const Cost& cost) { return cost.time - cost.launch - c
 Running running_at(const Activity& a, const PowerRates& rates, double pace) {
   Running r;
   r.time = slowed(a.running, a.compute, a.memory, pace, rates);
+  // What goes with the clock and the square of the voltage, at the full voltage.
+  const base::Joules dynamic = a.flop + pace * (rates.active - rates.idle) * r.time;
   if (rates.spare > 1.0) {
     const double most = std::min(rates.spare, 1.0 / pace);
+    const double x = rates.voltage_exponent;
     const double least_drawn =
-        a.flop.si() > 0.0 ? std::sqrt(rates.idle * r.time / (pace * a.flop)) : most;
+        dynamic.si() > 0.0
+            ? std::pow(rates.idle * r.time / (x * std::pow(pace, x) * dynamic), 1.0 / (1.0 + x))
+            : most;
     r.idle_of = std::clamp(std::max(least_drawn, rates.voltage_floor / pace), 1.0, most);
   }
-  const double voltage = std::max(pace * r.idle_of, rates.voltage_floor);
-  r.energy = voltage * a.flop + a.bytes + rates.idle / r.idle_of * r.time +
-             pace * (rates.active - rates.idle) * r.time;
+  r.energy = rates.voltage(pace * r.idle_of) * dynamic + a.bytes + rates.idle / r.idle_of * r.time;
   return r;
 }
 

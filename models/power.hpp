@@ -2,25 +2,28 @@
 //
 // Energy and power of what a chip runs, and how far its clocks fall where it would draw more than its cap.
 //
-//   running(e) = Σ flop(type) · FLOP · v(e·g) + bytes + idle/g · T(e) + clocked · e · T(e)   ≤ limit · T(e)
+//   running(e) = v(e·g) · D(e) + bytes + idle/g · T(e)   ≤ limit · T(e)
+//   D(e)       = Σ flop(type) · FLOP + clocked · e · T(e)
 //   T(e)       = rest + memory · max(1, m/e) + compute / e
-//   v(c)       = max(c, f)
+//   v(c)       = max(c, f)^x
 //   energy     = running(e) + idle · gaps
 //   power      = energy / (T(e) + gaps)
 //
 //   e                     –       pace of the SMs, a share of that of all of them at the full clock; the highest up to 1
 //                                 that the limit allows
 //   g                     –       SMs of the chip for each one that runs, 1 ≤ g ≤ spare; they run at the clock c = e·g ≤ 1.
-//                                 The one that draws least: √(idle · T / Σ flop · FLOP / e), and no clock below f
+//                                 The one that draws least: (idle · T / (x · eˣ · D))^(1/(1 + x)), and no clock
+//                                 below f
 //   spare                 –       SMs of the chip for each one of its parent, 1 where it has no more
 //   v                     –       square of the voltage, a share of that at the full clock (scaled to v(1) = 1)
 //   f                     –       voltage_floor: share of the full clock below which the voltage stays
+//   x                     –       voltage_exponent of the chip; 1 where nobody measured it
 //   m                     –       memory_pace: pace below which the L2 passes on fewer bytes than the memory gives
 //   flop(type)            J/FLOP  at the full clock
 //   bytes                 J       of bytes to and from memory and other ranks, at J/B of the calibration
 //   idle                  W       leakage, memory and links at rest: no clock saves it
-//   clocked               W       what else a running kernel draws, whatever it does, at the full clock; it goes with
-//                                 the clock, at voltages of its own
+//   clocked               W       what else a running kernel draws, whatever it does, at the full clock
+//   D                     J       what goes with the clock and with the square of the voltage, at the full voltage
 //   limit                 W       share `limit_share` of the cap
 //   T                     s       kernels
 //   compute               s       the part of T that the clock sets, at the full clock
@@ -40,7 +43,7 @@
 // The energies are those of the chip that was measured, as shares of its TDP, and a matter of its process. A chip that
 // was changed from it (hardware/chip_changes.hpp) with s times the SMs at k times the clock has
 //
-//   idle · s        clocked · s · k        flop(type) · v(k)        v as above, at the clocks of the parent
+//   idle · s        clocked · s · k · v(k)        flop(type) · v(k)        v as above, at the clocks of the parent
 //
 // whatever its peaks, its TDP and its cap are. No chip of today stops single SMs to save power. But a wider die is sold
 // with as many of them as its cap can feed, so those that the parent lacks may stop: spare = max(1, s). Without that, more
@@ -48,6 +51,10 @@
 //
 // Measured (ai-dynamo/aiconfigurator@095f58a): large bf16 GEMMs held at the limit take 1.19 (H200), 1.15
 // (B200) and 1.22 (GB200) times as long as in bursts. Memory-bound ones take 0.97 to 1.02 times as long.
+// Voltages were measured on three chips: x = 2 and f = 0.78 of an A100, 0.85 and 0.67 of an A40 whose clocks were set in
+// training (ml-energy/zeus@38cb3f9, power within 1 and 2 %), 0.4 and 0.3 of an RTX PRO 6000 at lower caps. The A100's say
+// what the caps of an A100 PCIe do: 250, 225, 200 and 175 W of 300 W take 1.06, 1.21, 1.42 and 1.73 times as long (published
+// 1.08, 1.22, 1.46 and 1.77). Of other chips f is 0.65 and x is 1: at one limit they trade against `flop`.
 // Errors of power: calibrate/operators/power_rows.hpp.
 #pragma once
 

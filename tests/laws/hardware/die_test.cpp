@@ -114,11 +114,12 @@ TEST_CASE("A changed die keeps its energies: more SMs draw more, a higher clock 
     CHECK(wide.active.si() == Approx(2.0 * power.active.si()));
     CHECK(wide.limit == power.limit);
     const models::PowerRates fast = rates({clock_of(p) + "=x1.25"});
-    CHECK(fast.flop[bf16].si() == Approx(1.25 * power.flop[bf16].si()));
+    CHECK(fast.flop[bf16].si() ==
+          Approx(std::pow(1.25, power.voltage_exponent) * power.flop[bf16].si()));
     CHECK(fast.idle == power.idle);
     CHECK(fast.active > power.active);
     const models::PowerRates slow = rates({clock_of(p) + "=x0.25"});
-    CHECK(slow.flop[bf16].si() == Approx(power.voltage_floor * power.flop[bf16].si()));
+    CHECK(slow.flop[bf16].si() == Approx(power.voltage(0.25) * power.flop[bf16].si()));
     const models::PowerRates stronger = rates({"system.chip.tensor.*=x2"});
     CHECK(stronger.flop[bf16].si() == Approx(power.flop[bf16].si()));
     for (const char* knob : {"system.chip.power.tdp=x0.5", "system.chip.power.tdp=x2"}) {

@@ -40,40 +40,40 @@ TEST_CASE("Below the limit energy is static power, gaps, FLOP and bytes added up
   CHECK(d.power().si() == Approx(500.0 / 1.5));
 }
 
-// 100 W + 200 W · c + 500 J · c² / 1 s = 700 W, so 5 c² + 2 c = 6.
+// 100 W + 200 W · c² + 500 J · c² / 1 s = 700 W, so 7 c² = 6.
 TEST_CASE("Compute at the limit is as slow as its falling energy asks for", "[unit]") {
   const auto d = drawn({seconds(1), seconds(1), {}, joules(500), {}}, rates());
-  const double clock = (std::sqrt(31.0) - 1.0) / 5.0;
+  const double clock = std::sqrt(6.0 / 7.0);
   CHECK(d.clock == Approx(clock));
   CHECK(d.time.si() == Approx(1.0 / clock));
   CHECK(d.power().si() == Approx(700.0));
 }
 
-// At c = 0.8: 0.5 s + 0.625 s. 100 W + 160 W, and 0.8 · 500 J + 95 J in 1.125 s are 440 W.
+// At c = 0.8: 0.5 s + 0.625 s. 100 W + 128 W, and 0.8 · 500 J + 131 J in 1.125 s are 472 W.
 TEST_CASE("Only the time that the clock sets is stretched", "[unit]") {
-  const auto d = drawn({seconds(1), seconds(0.5), {}, joules(500), joules(95)}, rates());
+  const auto d = drawn({seconds(1), seconds(0.5), {}, joules(500), joules(131)}, rates());
   CHECK(d.clock == Approx(0.8));
   CHECK(d.time.si() == Approx(1.125));
   CHECK(d.energy.si() == Approx(700.0 * 1.125));
 }
 
 // The memory gives half of what the L2 passes on at full clocks. At c = 0.4 the bytes take 1.25 s:
-// 100 W + 80 W + 650 J / 1.25 s = 700 W.
+// 100 W + 32 W + 710 J / 1.25 s = 700 W.
 TEST_CASE("Clocks below those at which the L2 keeps up slow the memory down", "[unit]") {
   auto power = rates();
   power.memory_pace = 0.5;
-  const auto d = drawn({seconds(1), {}, {}, {}, joules(650), seconds(1)}, power);
+  const auto d = drawn({seconds(1), {}, {}, {}, joules(710), seconds(1)}, power);
   CHECK(d.clock == Approx(0.4));
   CHECK(d.time.si() == Approx(1.25));
   CHECK(d.power().si() == Approx(700.0));
-  // Above them they save the power of the clock alone: 100 W + 200 W · c + 450 W = 700 W.
-  const auto lower = drawn({seconds(1), {}, {}, {}, joules(450), seconds(1)}, power);
+  // Above them they save the power of the clock alone: 100 W + 200 W · c² + 487.5 W = 700 W.
+  const auto lower = drawn({seconds(1), {}, {}, {}, joules(487.5), seconds(1)}, power);
   CHECK(lower.clock == Approx(0.75));
   CHECK(lower.time.si() == Approx(1.0));
 }
 
 // The same bytes from memory twice as fast, in half a second beside half a second of latencies that no clock sets: m is 1.
-// 100 W + 200 W · c + 650 J / T = 700 W with T = 0.5 s + 0.25 s / c.
+// 100 W + 200 W · c² + 650 J / T = 700 W with T = 0.5 s + 0.25 s / c.
 TEST_CASE("Faster memory under the same cap is no slower, and latencies do not wait for clocks",
           "[unit]") {
   auto power = rates();
@@ -83,11 +83,12 @@ TEST_CASE("Faster memory under the same cap is no slower, and latencies do not w
   const auto fast = drawn({seconds(0.75), {}, {}, {}, joules(650), seconds(0.25)}, power);
   CHECK(fast.time.si() == Approx(slow.time.si()));  // the L2 passes on the same
   const double c = fast.clock;
-  CHECK(100.0 + 200.0 * c + 650.0 / (0.5 + 0.25 / c) == Approx(700.0));
+  CHECK(100.0 + 200.0 * c * c + 650.0 / (0.5 + 0.25 / c) == Approx(700.0));
 }
 
-// Twice the SMs leak 200 W in place of 100. Work that no clock sets draws 200 + 400 c + 450 W: with half of the SMs, as the
-// parent has, 100 + 200 c + 450 W = 700 W at c = 0.75. Products alone want all of them: at lower clocks a FLOP costs less.
+// Twice the SMs leak 200 W in place of 100. Work that no clock sets draws 200 + 400 c² + 450 W. With one of g SMs it is
+// 200/g + 400 e · e·g + 450 W, least where e·g is √½: 400 √2 · e + 450 W. Products alone want all SMs: at lower clocks a FLOP
+// costs less.
 TEST_CASE("SMs that the parent lacks stand still where that draws less", "[unit]") {
   auto power = rates();
   power.idle *= 2.0;
@@ -95,24 +96,50 @@ TEST_CASE("SMs that the parent lacks stand still where that draws less", "[unit]
   const Activity bytes{seconds(1), {}, {}, {}, joules(450), seconds(1)};
   const auto all = drawn(bytes, power);
   power.spare = 2.0;
-  const auto half = drawn(bytes, power);
-  CHECK(half.time.si() == Approx(1.0));
-  CHECK(half.clock == Approx(0.75));
-  CHECK(half.pace == Approx(0.375));
-  CHECK(half.power().si() == Approx(700.0));
-  CHECK(all.clock == Approx(0.125));
+  const auto some = drawn(bytes, power);
+  CHECK(some.time.si() == Approx(1.0));
+  CHECK(some.clock == Approx(std::sqrt(0.5)));
+  CHECK(some.pace == Approx(250.0 / (400.0 * std::sqrt(2.0))));
+  CHECK(some.power().si() == Approx(700.0));
+  CHECK(all.clock == Approx(std::sqrt(50.0 / 400.0)));
   const Activity products{seconds(1), seconds(1), {}, joules(1500), {}};
   CHECK(drawn(products, power).clock == Approx(drawn(products, power).pace));
 }
 
-// Voltage² stays 0.5. 100 W + 200 W · c + 0.5 · 4000 J · c / 1 s = 700 W: c = 600/2200.
+// Voltage² stays 0.5. 100 W + 0.5 · (200 W · c + 4000 J · c / 1 s) = 700 W: c = 600/2100.
 TEST_CASE("Below the floor of the voltage a FLOP costs no less, and the clock falls on", "[unit]") {
   auto power = rates();
   power.voltage_floor = 0.5;
   const auto d = drawn({seconds(1), seconds(1), {}, joules(4000), {}}, power);
-  CHECK(d.clock == Approx(3.0 / 11.0));
-  CHECK(d.time.si() == Approx(11.0 / 3.0));
+  CHECK(d.clock == Approx(2.0 / 7.0));
+  CHECK(d.time.si() == Approx(7.0 / 2.0));
   CHECK(d.power().si() == Approx(700.0));
+}
+
+// Voltage² is c²: 100 W + 200 W · c³ + 4600 J · c³ / 1 s = 700 W at c = 0.5.
+TEST_CASE("A voltage that falls as fast as the clock makes power fall with its third power",
+          "[unit]") {
+  auto power = rates();
+  power.voltage_exponent = 2.0;
+  const Activity compute{seconds(1), seconds(1), {}, joules(4600), {}};
+  const auto d = drawn(compute, power);
+  CHECK(d.clock == Approx(0.5));
+  CHECK(d.time.si() == Approx(2.0));
+  CHECK(d.power().si() == Approx(700.0));
+  // Below a floor of 0.6 it is 0.36: 100 W + 0.36 · 4800 W · c.
+  power.voltage_floor = 0.6;
+  CHECK(drawn(compute, power).clock == Approx(600.0 / 1728.0));
+}
+
+// Of 8 SMs for each one: 100 W/g + 400 W · e · (e·g)² draws least at e·g = 0.5, which is 300 W · e.
+TEST_CASE("SMs that stand still are those that draw least, whatever the voltage", "[unit]") {
+  auto power = rates();
+  power.voltage_exponent = 2.0;
+  power.spare = 8.0;
+  power.limit = 90.0 * base::watt;
+  const auto d = drawn({seconds(1), seconds(1), {}, joules(200), {}}, power);
+  CHECK(d.clock == Approx(0.5));
+  CHECK(d.pace == Approx(0.3));
 }
 
 TEST_CASE("A chip without a TDP has no energy and full clocks", "[unit]") {
