@@ -74,6 +74,18 @@ TEST_CASE("A full disk behind stdout is an error", "[cli]") {
     CHECK(outcome.code == 2);
     CHECK(contains(outcome.err, "cannot write"));
   }
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.output({"sweep", "hbm.yaml", "--csv", "r.csv", "--quiet", "--no-replay"});
+  for (const char* command :
+       {"report r.csv -o -", "brief llama-70b.yaml -o - --no-replay",
+        "estimate llama-70b.yaml --save -", "simulate llama-70b.yaml --report -",
+        "sweep hbm.yaml --csv x.csv --no-replay --report -",
+        "sweep hbm.yaml --csv - --no-replay"}) {
+    INFO(command);
+    const Outcome outcome = roofcast.shell("roofcast " + std::string(command) + " > /dev/full");
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "cannot write"));
+  }
 }
 
 }  // namespace roofcast::cli::cli_output_safety
