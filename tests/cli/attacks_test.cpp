@@ -120,6 +120,38 @@ TEST_CASE("What once broke the program is answered or refused in words", "[cli]"
   }
 }
 
+TEST_CASE("A log with a number that no machine has is refused in words", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  const std::string one = " examples/llama-70b.yaml ";
+  const std::string log =
+      R"({"model_id": "m", "completed": 10, "total_input_tokens": 100, "total_output_tokens": 100,
+"request_rate": "inf", "max_concurrency": CLIENTS, "mean_ttft_ms": TTFT})";
+  const auto with = [&](const std::string& clients, const std::string& ttft) {
+    std::string text = log;
+    text.replace(text.find("CLIENTS"), 7, clients);
+    text.replace(text.find("TTFT}"), 4, ttft);
+    return text;
+  };
+  roofcast.write("large.json", with("4", "1e400"));
+  roofcast.write("lines.json", with("4", "1") + "\n" + with("4", "1e400") + "\n");
+  roofcast.write("clients.json", with("1e300", "1"));
+  check(roofcast,
+        {"compare" + one + "large.json", 2, "large.json:1: error: a number is too large"});
+  check(roofcast, {"compare" + one + "lines.json", 2, "error: "});
+  check(roofcast, {"compare" + one + "clients.json", 2, "1e+300 clients: more than"});
+  roofcast.write("none.csv",
+                 "Start (ns),Duration (ns),Device,Name\n0,0,0,gemm\n5,1e-320,0,other\n");
+  check(roofcast, {"compare" + one + "none.csv", 2, "its kernels take no time"});
+  roofcast.write(
+      "trace.json",
+      R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1e400, "dur": 1}]})");
+  check(roofcast, {"compare" + one + "trace.json", 2, "no JSON at byte"});
+}
+
 TEST_CASE("What the user gave reaches the terminal without control characters", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
