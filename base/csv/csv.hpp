@@ -69,6 +69,9 @@ CsvTable parse_columns(std::string text, std::string name);  // a line is a colu
 CsvTable read_csv(const std::filesystem::path& file);
 std::string read_text(const std::filesystem::path& file);
 
+// Throws CsvError where the name says that the file holds something else than CSV, such as "rows.parquet".
+void check_csv_name(const std::filesystem::path& file);
+
 // The number that is the whole cell, or nothing: not for an empty cell, blanks, a leading "+", NaN,
 // or a value beyond the range of a double. "inf" and "-inf" are numbers.
 std::optional<double> parse_number(std::string_view cell);
@@ -88,7 +91,8 @@ class CsvWriter {
  public:
   // `out` outlives the writer.
   CsvWriter(std::ostream& out, const std::vector<std::string>& columns);
-  // Replaces the file at close() (base/document/output_file.hpp); compresses when the name ends in ".gz".
+  // Replaces the file at close() (base/document/output_file.hpp); compresses when the name ends in ".gz". Throws as
+  // check_csv_name does.
   CsvWriter(const std::filesystem::path& file, const std::vector<std::string>& columns);
   CsvWriter(const CsvWriter&) = delete;
   CsvWriter& operator=(const CsvWriter&) = delete;

@@ -88,4 +88,23 @@ TEST_CASE("A full disk behind stdout is an error", "[cli]") {
   }
 }
 
+TEST_CASE("Rows are not written as CSV under a name of something else", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  for (const char* command :
+       {"sweep hbm.yaml --csv o.parquet", "sweep hbm.yaml --csv o.arrow --shard 1/2",
+        "sweep hbm.yaml --csv o.csv.xz --resume", "simulate llama-70b.yaml --csv o.feather",
+        "submit hbm.yaml --shards 2 --commands --csv o.parquet"}) {
+    INFO(command);
+    const Outcome outcome = roofcast.shell("roofcast " + std::string(command));
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "choose a name that ends in .csv or .csv.gz"));
+    CHECK(roofcast.shell("ls o.* 2>/dev/null").out.empty());
+  }
+}
+
 }  // namespace roofcast::cli::cli_output_safety

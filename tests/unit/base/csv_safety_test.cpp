@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <zlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/csv/csv.hpp"
+#include "base/csv/csv_file.hpp"
+#include "tests/catch.hpp"
+
+namespace roofcast::unit_base_csv_safety {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() { fs::create_directories(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+  fs::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  fs::path path_ = fs::temp_directory_path() / ("roofcast_csv_safety_" + std::to_string(getpid()));
+};
+
+std::string written(const std::vector<std::string>& cells) {
+  std::ostringstream out;
+  base::CsvWriter writer(out, {"cell"});
+  for (const std::string& cell : cells) {
+    writer.append(cell);
+    writer.end_row();
+  }
+  writer.close();
+  return out.str();
+}
+
+void write(const fs::path& file, const std::string& text, std::size_t times = 1) {
+  const gzFile packed = gzopen(file.c_str(), "wb1");
+  for (; times > 0; --times) {
+    gzwrite(packed, text.data(), static_cast<unsigned>(text.size()));
+  }
+  gzclose(packed);
+}
+
+// What both readers say of the file, which is the same.
+std::string refused(const fs::path& file) {
+  std::string whole = "read";
+  std::string rows = "read";
+  try {
+    base::read_csv(file);
+  } catch (const base::CsvError& error) {
+    whole = error.what();
+  }
+  try {
+    base::CsvFile(file).read({0}, [](auto) {});
+  } catch (const base::CsvError& error) {
+    rows = error.what();
+  }
+  CHECK(whole == rows);
+  return whole;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("CSV is not written under a name of something else", "[unit]") {
+  const Folder folder;
+  for (const char* name : {"x.parquet", "x.PARQUET", "x.arrow", "x.feather", "x.csv.zst", "x.xlsx",
+                           "x.csv.bz2", "x.json"}) {
+    INFO(name);
+    CHECK_THROWS_WITH(base::CsvWriter(folder / name, {"a"}),
+                      Catch::Matchers::ContainsSubstring("choose a name that ends in .csv"));
+    CHECK(!fs::exists(folder / name));
+  }
+  for (const char* name : {"x.csv", "x.csv.gz", "x", "x.txt", "x.tsv.v1"}) {
+    base::check_csv_name(folder / name);
+  }
+}
+
+}  // namespace roofcast::unit_base_csv_safety
