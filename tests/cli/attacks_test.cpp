@@ -120,6 +120,40 @@ TEST_CASE("What once broke the program is answered or refused in words", "[cli]"
   }
 }
 
+TEST_CASE("A figure, a factor or an objective that nothing has is refused by name", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  const std::string one = " examples/llama-70b.yaml ";
+  for (const char* command : {"estimate", "estimate --format csv", "simulate"}) {
+    for (const auto& [set, said] :
+         {std::pair{"system.chip.hbm.bandwidth=x1e-320", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"system.chip.hbm.bandwidth=x1e-400", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"system.chip.tensor.*=x1e-200", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"system.chip.compute.clock=x1e+100", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"system.chip.compute.clock=x1e-100", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"'system.chip.hbm.bandwidth=1e-300 TB/s'", "a bandwidth is from 0.001 B/s"},
+          std::pair{"'system.price.per_gpu_hour=1e308 USD/h'", "a price rate is from"}}) {
+      check(roofcast, {command + one + "--set " + set, 2, said});
+    }
+  }
+  check(roofcast, {"kernel gemm --m 8192 --n 8192 --k 8192 --chip h100_sxm "
+                   "--set system.chip.hbm.bandwidth=x1e-320",
+                   2, "a factor is from"});
+  check(roofcast, {"show example llama70b_h200_hbm > hbm.yaml", 0, ""});
+  check(roofcast, {"show example llama-70b > llama-70b.yaml", 0, ""});
+  roofcast.write("mfu.yaml", R"(base: llama-70b.yaml
+axes: {traffic.concurrency: [1, 2]}
+pareto: {maximize: [mfu]}
+)");
+  check(roofcast,
+        {"sweep mfu.yaml --csv o.csv", 2,
+         "pareto.maximize: no point has a value of mfu, so no point is on the front: it is "
+         "of training, and the scenario serves"});
+}
+
 TEST_CASE("A log with a number that no machine has is refused in words", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
