@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <fstream>
+#include <iostream>
 #include <optional>
 #include <ostream>
 #include <stdexcept>
@@ -17,6 +18,7 @@
 
 #include "base/csv/csv.hpp"
 #include "base/csv/gz_file.hpp"
+#include "base/document/harmless.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/standard_streams.hpp"
 
@@ -46,9 +48,10 @@ void check_csv_name(const std::filesystem::path& file) {
 
 class CsvWriter::Sink {
  public:
-  explicit Sink(std::ostream& out) : target_(&out) {}
+  explicit Sink(std::ostream& out) : is_stdout_(&out == &std::cout), target_(&out) {}
   explicit Sink(const std::filesystem::path& file) : file_(file) {
     if (is_standard_stream(file)) {
+      is_stdout_ = true;
       target_ = &standard_output();
       return;
     }
@@ -67,6 +70,10 @@ class CsvWriter::Sink {
   }
 
   void write(std::string_view text) {
+    std::string clean;
+    if (is_stdout_) {
+      text = clean = harmless(text, "\n\r\t");
+    }
     errno = 0;
     if (auto* gz = std::get_if<GzHandle>(&target_)) {
       while (!text.empty()) {
@@ -118,6 +125,7 @@ class CsvWriter::Sink {
 
   std::filesystem::path file_;
   std::optional<OutputFile> output_;  // of a file
+  bool is_stdout_ = false;            // where a terminal may read
   std::variant<std::ostream*, std::ofstream, GzHandle> target_;
 };
 

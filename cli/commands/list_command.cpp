@@ -13,6 +13,7 @@
 #include "cli/catalog/scenario_keys.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
 #include "hardware/calibration.hpp"
@@ -206,9 +207,9 @@ int run_list(const ListOptions& options) {
       json[name] = json_of(list);
     } else if (names.size() == 1 || options.word.empty() || list.table.rows().size() > 1) {
       const bool whole = options.word.empty() && (models || name == "models");
-      fmt::print("{}{}", gap, whole ? model_text(model_rows()) : list.table.text());
+      say("{}{}", gap, whole ? model_text(model_rows()) : list.table.text());
       if (options.word.empty() && (name == "stacks" || name == "stack")) {
-        fmt::print("\n{}", measured_versions());
+        say("\n{}", measured_versions());
       }
       gap = "\n";
     }

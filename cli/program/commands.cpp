@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "base/csv/csv.hpp"
-#include "base/document/harmless.hpp"
 #include "base/document/notes.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
@@ -28,6 +27,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/terminal.hpp"
 
 namespace roofcast::cli {
@@ -146,8 +146,7 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
 
 // What the user gave may stand in it.
 void complain(std::string_view text) {
-  fmt::print(stderr, "{}{}", base::harmless(text),
-             text.empty() || text.ends_with('\n') ? "" : "\n");
+  tell("{}{}", text, text.empty() || text.ends_with('\n') ? "" : "\n");
 }
 
 // What CLI11 has no good words for: no command at all, one that there is not, and arguments too many.

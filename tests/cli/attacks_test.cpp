@@ -200,6 +200,22 @@ TEST_CASE("What the user gave reaches the terminal without control characters", 
   roofcast.write("cells.csv", "name,speed\n\x1b[2Ja,1\n");
   check(roofcast, {"pareto cells.csv --maximize speed", 0, "?[2Ja"});
   check(roofcast, {"pack red.csv --memory '80 GB'", 2, "unknown column \"?[2Jmemory\""});
+  const std::string named = R"( --set 'system.name="\e]0;pwn\a\e[31mred"' )";
+  for (const char* command :
+       {"estimate", "estimate --explain", "estimate --format csv", "estimate --json", "simulate",
+        "sensitivity", "estimate --kubernetes -", "estimate --save -"}) {
+    check(roofcast, {command + std::string(" examples/llama-70b.yaml") + named, 0, ""});
+  }
+  roofcast.shell("cp examples/llama-70b.yaml $(printf '\\033[31m').yaml");
+  check(roofcast, {"check $(printf '\\033[31m').yaml", 0, "?[31m.yaml"});
+  roofcast.write("model.json",
+                 "{\"model_id\": \"\\u001b[31m\", \"completed\": 10, "
+                 "\"total_input_tokens\": 100, \"total_output_tokens\": 100, "
+                 "\"request_rate\": \"inf\", \"mean_ttft_ms\": 3}");
+  check(roofcast, {"compare examples/llama-70b.yaml model.json --force", 0, "?[31m"});
+  roofcast.write("kernels.csv",
+                 "Start (ns),Duration (ns),Device,Name\n0,9000,0,\x1b[31mk\n9000,9,0,gemm\n");
+  check(roofcast, {"compare examples/llama-70b.yaml kernels.csv --iterations 1", 0, "?[31mk"});
 }
 
 TEST_CASE("A damaged identity or provenance of a result is refused in words", "[cli]") {
