@@ -21,6 +21,8 @@ namespace {
 
 // Of what is not a regular file, such as a pipe or a device. Some devices have no end.
 constexpr std::size_t kMostOfPipe = std::size_t{256} << 20U;  // B
+// Of a file that is read whole.
+constexpr std::size_t kMostOfFile = std::size_t{4} << 30U;  // B
 
 // The bytes that end a cell without quotes, or must not be in it.
 constexpr auto kEndsPlain = [] {
@@ -243,7 +245,8 @@ std::string read_text(const std::filesystem::path& file) {
   constexpr unsigned kBlock = 1U << 20U;
   GzFile in(file, kBlock);
   std::error_code no_size;
-  const auto size = std::filesystem::file_size(file, no_size);
+  const auto size =
+      std::min<std::uintmax_t>(std::filesystem::file_size(file, no_size), kMostOfFile);
   std::string text;
   std::size_t used = 0;
   if (!no_size) {
@@ -253,6 +256,9 @@ std::string read_text(const std::filesystem::path& file) {
     if (used > kMostOfPipe && !std::filesystem::is_regular_file(file)) {
       refuse_file(file.string(), "read",
                   "it is no file, and longer than 256 MiB; write it to a file first");
+    }
+    if (used > kMostOfFile) {
+      refuse_file(file.string(), "read", "it is longer than 4 GiB");
     }
     if (used + kBlock > text.capacity()) {
       text.reserve(2 * text.capacity() + kBlock);

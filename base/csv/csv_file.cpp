@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/csv/csv_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +12,7 @@ namespace roofcast::base {
 namespace {
 
 constexpr unsigned kWriterBlock = 1U << 22U;
+constexpr std::size_t kMostOfRow = std::size_t{64} << 20U;
 constexpr unsigned kSmallBuffer = 1U << 17U;  // of zlib's, which plain blocks then bypass
 
 }  // namespace
@@ -52,6 +55,9 @@ bool CsvFile::find_row() {
     const std::size_t rest = buffer_.size() - from;
     const auto* end = static_cast<const char*>(std::memchr(start, '\n', rest));
     const std::size_t length = end != nullptr ? static_cast<std::size_t>(end - start) : rest;
+    if (from + length - begin_ > kMostOfRow) {
+      throw CsvError(fmt::format("{}:{}: error: a row of more than 64 MiB", name_, line_));
+    }
     if (end == nullptr) {
       const std::size_t before = begin_;
       const bool more = fill();

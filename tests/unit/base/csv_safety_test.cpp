@@ -72,6 +72,38 @@ bool contains(const std::string& text, std::string_view part) {
 
 }  // namespace
 
+TEST_CASE("a file with a byte of 0 is no text, packed or plain", "[unit]") {
+  const Folder folder;
+  const std::string text("a,b\n1,\0\n", 8);
+  std::ofstream(folder / "plain.csv", std::ios::binary) << text;
+  write(folder / "packed.csv.gz", text);
+  for (const char* name : {"plain.csv", "packed.csv.gz"}) {
+    CHECK(contains(refused(folder / name), "it has a byte of 0, so it is no text"));
+  }
+}
+
+TEST_CASE("a file that unpacks to far more than a table does is refused before it is whole",
+          "[unit]") {
+  const Folder folder;
+  std::string rows;
+  for (int i = 0; i < 1 << 18; ++i) {
+    rows += "1,2\n";
+  }
+  write(folder / "bomb.csv.gz", "a,b\n" + rows, 1);
+  CHECK(refused(folder / "bomb.csv.gz") == "read");  // 1 MB is not much
+  write(folder / "bomb.csv.gz", rows, 80);
+  CHECK(contains(refused(folder / "bomb.csv.gz"), "it unpacks to more than 200 times its size"));
+}
+
+TEST_CASE("a row of a table has an end", "[unit]") {
+  const Folder folder;
+  std::ofstream(folder / "long.csv", std::ios::binary) << "a,b\n1,2\n"
+                                                       << std::string(70U << 20U, '1') << "\n";
+  base::CsvFile file(folder / "long.csv");
+  CHECK_THROWS_WITH(file.read({0}, [](auto) {}),
+                    Catch::Matchers::ContainsSubstring(":3: error: a row of more than 64 MiB"));
+}
+
 TEST_CASE("CSV is not written under a name of something else", "[unit]") {
   const Folder folder;
   for (const char* name : {"x.parquet", "x.PARQUET", "x.arrow", "x.feather", "x.csv.zst", "x.xlsx",
