@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/csv/csv_row.hpp"
+#include "base/csv/formula.hpp"
 #include "base/csv/gz_file.hpp"
 #include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
@@ -96,6 +97,7 @@ class Parser {
         fail("a quote inside a cell that does not start with one");
       }
     }
+    drop_apostrophe(starts_.back());
     const bool last = end_of_row();
     text_[write_++] = ',';
     starts_.push_back(write_);
@@ -127,6 +129,15 @@ class Parser {
     }
     if (read_ < end_ && (!ends_plain(text_[read_]) || text_[read_] == '"')) {
       fail("text after the closing quote of a cell");
+    }
+  }
+
+  // Of the cell that was read last.
+  void drop_apostrophe(std::size_t start) {
+    if (write_ > start && text_[start] == '\'' &&
+        is_formula({text_.data() + start + 1, write_ - start - 1})) {
+      std::memmove(text_.data() + start, text_.data() + start + 1, write_ - start - 1);
+      --write_;
     }
   }
 

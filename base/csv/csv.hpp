@@ -6,6 +6,8 @@
 // header. Quotes stand only around whole cells. Lines end with LF or CRLF; the last one may lack it. A UTF-8
 // byte-order mark is skipped. A text that breaks these rules is a CsvError with the file and the line.
 //
+// Text that a spreadsheet would compute has an apostrophe before it in the file (base/csv/formula.hpp), not in the cells.
+//
 // A file called *.columns or *.columns.gz is such a table transposed: each line is a column, its name first. Equal cells
 // then stand together, and gzip makes half as much of a million rows.
 #pragma once
@@ -99,7 +101,7 @@ class CsvWriter {
   ~CsvWriter();
 
   void append(double value);  // the shortest text that reads back equal; NaN leaves it empty
-  void append(std::string_view text);  // quoted only when needed
+  void append(std::string_view text);  // quoted only when needed; no formula
   template <std::integral T>
   requires(!std::same_as<T, bool> && !std::same_as<T, char>) void append(T value) {
     char digits[24];

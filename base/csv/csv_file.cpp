@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/csv/csv_row.hpp"
+#include "base/csv/formula.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -102,6 +103,9 @@ void CsvFile::read(const std::vector<std::size_t>& columns, const Row& row) {
             static_cast<const char*>(std::memchr(at, ',', static_cast<std::size_t>(end - at)));
         const char* stop = comma != nullptr ? comma : end;
         cell = {at, static_cast<std::size_t>(stop - at)};
+        if (at != stop && *at == '\'' && is_formula(cell.substr(1))) {
+          cell.remove_prefix(1);
+        }
         at = comma != nullptr ? comma + 1 : end;
       }
       ++line_;

@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "base/csv/csv.hpp"
+#include "base/csv/formula.hpp"
 #include "base/csv/gz_file.hpp"
 #include "base/document/harmless.hpp"
 #include "base/document/output_file.hpp"
@@ -201,6 +202,7 @@ void CsvWriter::append(std::string_view text) {
   start_cell();
   const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
   buffer_.append(quoted ? "\"" : "");
+  buffer_.append(is_formula(text) ? "'" : "");
   if (!quoted) {
     buffer_.append(text);
     return;

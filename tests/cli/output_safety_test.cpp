@@ -107,4 +107,26 @@ TEST_CASE("Rows are not written as CSV under a name of something else", "[cli]")
   }
 }
 
+TEST_CASE("A name that begins as a formula is text in the CSV, and the same name when it is read",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", R"(base: llama-70b.yaml
+axes:
+  kind: {"=1+1": {}, "-2+3": {system.chip.hbm.bandwidth: x2}}
+pareto: {maximize: [throughput_tok_per_s_per_gpu]}
+)");
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.output({"sweep", "s.yaml", "--csv", "o.csv", "--no-replay", "--quiet"});
+  CHECK(contains(roofcast.read("o.csv"), ",'=1+1,"));
+  CHECK(contains(roofcast.read("o.csv"), ",'-2+3,"));
+  const std::string front =
+      roofcast.output({"pareto", "o.csv", "--maximize", "throughput_tok_per_s_per_gpu"});
+  CHECK(contains(front, "-2+3"));
+  CHECK(!contains(front, "'-2+3"));
+  roofcast.output({"report", "o.csv", "-o", "o.html"});
+}
+
 }  // namespace roofcast::cli::cli_output_safety

@@ -10,6 +10,7 @@
 
 #include "base/csv/csv.hpp"
 #include "base/csv/csv_file.hpp"
+#include "base/csv/formula.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::unit_base_csv_safety {
@@ -71,6 +72,42 @@ bool contains(const std::string& text, std::string_view part) {
 }
 
 }  // namespace
+
+TEST_CASE("text that a spreadsheet would compute is written as text, a number as it is", "[unit]") {
+  for (const std::string formula : {"=1+1", "+1+1", "-2+3", "@SUM(1)", "\t=1", "=cmd|' /C calc'!A0",
+                                    "-x", "=1,2", "'=1", "--flag"}) {
+    INFO(formula);
+    const std::string text = "'" + formula;
+    CHECK(written({formula}) ==
+          "cell\n" + (contains(text, ",") ? "\"" + text + "\"" : text) + "\n");
+  }
+  for (const std::string plain : {"-5", "-1e-3", "-inf", "-", "+", "1+1", "a=b", "'quoted'", "'"}) {
+    INFO(plain);
+    CHECK(written({plain}) == "cell\n" + plain + "\n");
+  }
+}
+
+TEST_CASE("every short text reads back as it was written, whole and row by row", "[unit]") {
+  const std::string alphabet = "'=-+1,\"x";
+  std::vector<std::string> cells = {""};
+  for (std::size_t i = 0; i < cells.size() && cells[i].size() < 4; ++i) {
+    for (const char c : alphabet) {
+      cells.push_back(cells[i] + c);
+    }
+  }
+  const std::string text = written(cells);
+  const base::CsvTable table = base::parse_csv(text, "t");
+  REQUIRE(table.rows() == cells.size());
+  const Folder folder;
+  std::ofstream(folder / "t.csv", std::ios::binary) << text;
+  std::size_t row = 0;
+  base::CsvFile file(folder / "t.csv");
+  file.read({0}, [&](auto cell) {
+    REQUIRE(table.cell(row, 0) == cells[row]);
+    REQUIRE(cell[0] == cells[row++]);
+  });
+  CHECK(row == cells.size());
+}
 
 TEST_CASE("a file with a byte of 0 is no text, packed or plain", "[unit]") {
   const Folder folder;
