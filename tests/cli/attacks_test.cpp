@@ -187,6 +187,28 @@ TEST_CASE("A log with a number that no machine has is refused in words", "[cli]"
   check(roofcast, {"compare" + one + "trace.json", 2, "no JSON at byte"});
 }
 
+TEST_CASE("A broken file of the user's catalog hides no other entry, and a missing catalog is told",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  std::filesystem::create_directories(roofcast.path("own/chips"));
+  std::filesystem::create_directories(roofcast.path("own/models"));
+  roofcast.write("own/chips/broken.yaml", "name: [\n");
+  roofcast.write("own/models/broken.yaml", "fp8\n");
+  for (const char* list : {"list", "list chips", "list models", "list --csv"}) {
+    INFO(list);
+    const Outcome outcome = roofcast.shell("ROOFCAST_CATALOG=own roofcast " + std::string(list));
+    CHECK(outcome.code == 0);
+    CHECK((contains(outcome.out, "h100_sxm") || contains(outcome.out, "llama-3.1-70b")));
+    CHECK(contains(outcome.err, "broken is left out, it cannot be read"));
+  }
+  const Outcome missing = roofcast.shell("ROOFCAST_CATALOG=/nowhere roofcast list chips");
+  CHECK(missing.code == 0);
+  CHECK(contains(missing.err, "ROOFCAST_CATALOG is /nowhere, which is no directory"));
+}
+
 TEST_CASE("What the user gave reaches the terminal without control characters", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
