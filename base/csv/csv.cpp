@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/csv/csv.hpp"
 
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <optional>
-#include <ostream>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
-#include <variant>
 
 #include "base/csv/csv_row.hpp"
+#include "base/csv/formula.hpp"
 #include "base/csv/gz_file.hpp"
-#include "base/document/output_file.hpp"
 #include "base/document/renamed.hpp"
-#include "base/document/standard_streams.hpp"
 #include "base/nearest.hpp"
 
 namespace roofcast::base {
@@ -29,6 +22,8 @@ namespace {
 
 // Of what is not a regular file, such as a pipe or a device. Some devices have no end.
 constexpr std::size_t kMostOfPipe = std::size_t{256} << 20U;  // B
+// Of a file that is read whole.
+constexpr std::size_t kMostOfFile = std::size_t{4} << 30U;  // B
 
 // The bytes that end a cell without quotes, or must not be in it.
 constexpr auto kEndsPlain = [] {
@@ -102,6 +97,7 @@ class Parser {
         fail("a quote inside a cell that does not start with one");
       }
     }
+    drop_apostrophe(starts_.back());
     const bool last = end_of_row();
     text_[write_++] = ',';
     starts_.push_back(write_);
@@ -133,6 +129,15 @@ class Parser {
     }
     if (read_ < end_ && (!ends_plain(text_[read_]) || text_[read_] == '"')) {
       fail("text after the closing quote of a cell");
+    }
+  }
+
+  // Of the cell that was read last.
+  void drop_apostrophe(std::size_t start) {
+    if (write_ > start && text_[start] == '\'' &&
+        is_formula({text_.data() + start + 1, write_ - start - 1})) {
+      std::memmove(text_.data() + start, text_.data() + start + 1, write_ - start - 1);
+      --write_;
     }
   }
 
@@ -251,7 +256,8 @@ std::string read_text(const std::filesystem::path& file) {
   constexpr unsigned kBlock = 1U << 20U;
   GzFile in(file, kBlock);
   std::error_code no_size;
-  const auto size = std::filesystem::file_size(file, no_size);
+  const auto size =
+      std::min<std::uintmax_t>(std::filesystem::file_size(file, no_size), kMostOfFile);
   std::string text;
   std::size_t used = 0;
   if (!no_size) {
@@ -261,6 +267,9 @@ std::string read_text(const std::filesystem::path& file) {
     if (used > kMostOfPipe && !std::filesystem::is_regular_file(file)) {
       refuse_file(file.string(), "read",
                   "it is no file, and longer than 256 MiB; write it to a file first");
+    }
+    if (used > kMostOfFile) {
+      refuse_file(file.string(), "read", "it is longer than 4 GiB");
     }
     if (used + kBlock > text.capacity()) {
       text.reserve(2 * text.capacity() + kBlock);
@@ -283,210 +292,6 @@ std::optional<double> parse_number(std::string_view cell) {
   const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   const bool whole = status == std::errc{} && end == cell.data() + cell.size();
   return whole && !std::isnan(value) ? std::optional(value) : std::nullopt;
-}
-
-// ---- Writing
-// -------------------------------------------------------------------------------------
-
-class CsvWriter::Sink {
- public:
-  explicit Sink(std::ostream& out) : target_(&out) {}
-  explicit Sink(const std::filesystem::path& file) : file_(file) {
-    if (is_standard_stream(file)) {
-      target_ = &standard_output();
-      return;
-    }
-    output_.emplace(file);
-    const std::filesystem::path& part = output_->path();
-    errno = 0;
-    if (file.extension() == ".gz") {
-      // 1: little larger, far faster.
-      if (target_.emplace<GzHandle>(gzopen(part.c_str(), "wb1")) == nullptr) {
-        fail("open");
-      }
-    } else if (!target_.emplace<std::ofstream>(part, std::ios::binary).is_open()) {
-      fail("open");
-    }
-  }
-
-  void write(std::string_view text) {
-    errno = 0;
-    if (auto* gz = std::get_if<GzHandle>(&target_)) {
-      while (!text.empty()) {
-        const std::string_view part = text.substr(0, 1U << 30U);
-        if (gzwrite(gz->get(), part.data(), static_cast<unsigned>(part.size())) == 0) {
-          fail("write");
-        }
-        text.remove_prefix(part.size());
-      }
-    } else if (!stream().write(text.data(), static_cast<std::streamsize>(text.size()))) {
-      fail("write");
-    } else if (output_) {
-      output_->hash(text);
-    }
-  }
-
-  void flush() {
-    errno = 0;
-    auto* gz = std::get_if<GzHandle>(&target_);
-    if (gz != nullptr ? gzflush(gz->get(), Z_SYNC_FLUSH) != Z_OK : !stream().flush()) {
-      fail("write");
-    }
-  }
-
-  void close() {
-    if (auto* gz = std::get_if<GzHandle>(&target_)) {
-      errno = 0;
-      if (gzclose(gz->release()) != Z_OK) {
-        fail("write");
-      }
-    } else {
-      flush();
-    }
-    if (const std::error_code error = output_ ? output_->commit() : std::error_code{}) {
-      errno = error.value();
-      fail("write");
-    }
-  }
-
- private:
-  std::ostream& stream() {
-    auto* own = std::get_if<std::ofstream>(&target_);
-    return own != nullptr ? *own : *std::get<std::ostream*>(target_);
-  }
-  [[noreturn]] void fail(std::string_view doing) const {
-    refuse_file(file_.empty() ? "output" : file_.string(), doing,
-                errno != 0 ? std::generic_category().message(errno) : "the stream failed");
-  }
-
-  std::filesystem::path file_;
-  std::optional<OutputFile> output_;  // of a file
-  std::variant<std::ostream*, std::ofstream, GzHandle> target_;
-};
-
-CsvWriter::CsvWriter(std::ostream& out, const std::vector<std::string>& columns)
-    : sink_(std::make_unique<Sink>(out)), width_(columns.size()) {
-  write_header(columns);
-}
-
-CsvWriter::CsvWriter(const std::filesystem::path& file, const std::vector<std::string>& columns)
-    : sink_(std::make_unique<Sink>(file)), width_(columns.size()) {
-  write_header(columns);
-}
-
-CsvWriter::CsvWriter(std::size_t width, std::ostream& rows)
-    : sink_(std::make_unique<Sink>(rows)), width_(width) {}
-
-CsvWriter CsvWriter::apart(std::ostream& rows) const { return CsvWriter(width_, rows); }
-
-void CsvWriter::add_rows(std::string_view rows) {
-  if (sink_ == nullptr || cells_in_row_ != 0) {
-    throw std::logic_error("rows for a closed CSV file, or in the middle of a row");
-  }
-  write_buffer();
-  sink_->write(rows);
-}
-
-CsvWriter::~CsvWriter() {
-  if (sink_ != nullptr && std::uncaught_exceptions() == exceptions_) {
-    try {
-      close();
-    } catch (...) {  // close() by hand to hear of it
-    }
-  }
-}
-
-void CsvWriter::write_header(const std::vector<std::string>& columns) {
-  if (columns.empty()) {
-    throw std::logic_error("a CSV file needs a column");
-  }
-  for (const std::string& column : columns) {
-    append(std::string_view(column));
-  }
-  end_row();
-}
-
-void CsvWriter::start_cell() {
-  if (sink_ == nullptr || cells_in_row_ == width_) {
-    throw std::logic_error(sink_ == nullptr
-                               ? "a cell for a closed CSV file"
-                               : fmt::format("a CSV row of {} cells gets one more", width_));
-  }
-  if (cells_in_row_++ > 0) {
-    buffer_.push_back(',');
-  }
-}
-
-void CsvWriter::append_plain(std::string_view text) {
-  start_cell();
-  buffer_.append(text);
-}
-
-void CsvWriter::append(double value) {
-  start_cell();
-  if (!std::isnan(value)) {
-    constexpr std::size_t kLongest = 32;  // -2.2250738585072014e-308 has 24
-    std::array<char, kLongest> digits;
-    const char* end = fmt::format_to(digits.data(), FMT_COMPILE("{}"), value);
-    buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
-  }
-}
-
-void CsvWriter::append(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    append_plain(text);
-    return;
-  }
-  start_cell();
-  buffer_.push_back('"');
-  for (const char c : text) {
-    if (c == '"') {
-      buffer_.push_back('"');
-    }
-    buffer_.push_back(c);
-  }
-  buffer_.push_back('"');
-}
-
-void CsvWriter::end_row() {
-  if (cells_in_row_ != width_) {
-    throw std::logic_error(
-        fmt::format("a CSV row has {} cells instead of {}", cells_in_row_, width_));
-  }
-  buffer_.push_back('\n');
-  whole_rows_ = buffer_.size();
-  cells_in_row_ = 0;
-  constexpr std::size_t kFull = 1U << 18U;
-  if (buffer_.size() >= kFull) {
-    write_buffer();
-  }
-}
-
-void CsvWriter::flush() {
-  write_buffer();
-  sink_->flush();
-}
-
-void CsvWriter::write_buffer() {
-  // Cleared first: after a failure, closing does not try the same bytes again.
-  const std::string text = std::exchange(buffer_, {});
-  whole_rows_ = 0;
-  sink_->write(text);
-  buffer_.reserve(text.capacity());
-}
-
-void CsvWriter::close() {
-  if (sink_ == nullptr) {
-    return;
-  }
-  const bool torn = cells_in_row_ != 0;
-  const std::unique_ptr<Sink> sink = std::move(sink_);
-  buffer_.resize(whole_rows_);
-  sink->write(buffer_);
-  sink->close();
-  if (torn) {
-    throw std::logic_error("a CSV file is closed in the middle of a row");
-  }
 }
 
 }  // namespace roofcast::base

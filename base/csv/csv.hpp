@@ -6,6 +6,8 @@
 // header. Quotes stand only around whole cells. Lines end with LF or CRLF; the last one may lack it. A UTF-8
 // byte-order mark is skipped. A text that breaks these rules is a CsvError with the file and the line.
 //
+// Text that a spreadsheet would compute has an apostrophe before it in the file (base/csv/formula.hpp), not in the cells.
+//
 // A file called *.columns or *.columns.gz is such a table transposed: each line is a column, its name first. Equal cells
 // then stand together, and gzip makes half as much of a million rows.
 #pragma once
@@ -69,6 +71,9 @@ CsvTable parse_columns(std::string text, std::string name);  // a line is a colu
 CsvTable read_csv(const std::filesystem::path& file);
 std::string read_text(const std::filesystem::path& file);
 
+// Throws CsvError where the name says that the file holds something else than CSV, such as "rows.parquet".
+void check_csv_name(const std::filesystem::path& file);
+
 // The number that is the whole cell, or nothing: not for an empty cell, blanks, a leading "+", NaN,
 // or a value beyond the range of a double. "inf" and "-inf" are numbers.
 std::optional<double> parse_number(std::string_view cell);
@@ -88,14 +93,15 @@ class CsvWriter {
  public:
   // `out` outlives the writer.
   CsvWriter(std::ostream& out, const std::vector<std::string>& columns);
-  // Replaces the file at close() (base/document/output_file.hpp); compresses when the name ends in ".gz".
+  // Replaces the file at close() (base/document/output_file.hpp); compresses when the name ends in ".gz". Throws as
+  // check_csv_name does.
   CsvWriter(const std::filesystem::path& file, const std::vector<std::string>& columns);
   CsvWriter(const CsvWriter&) = delete;
   CsvWriter& operator=(const CsvWriter&) = delete;
   ~CsvWriter();
 
   void append(double value);  // the shortest text that reads back equal; NaN leaves it empty
-  void append(std::string_view text);  // quoted only when needed
+  void append(std::string_view text);  // quoted only when needed; no formula
   template <std::integral T>
   requires(!std::same_as<T, bool> && !std::same_as<T, char>) void append(T value) {
     char digits[24];

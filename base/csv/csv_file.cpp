@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/csv/csv_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/csv/csv_row.hpp"
+#include "base/csv/formula.hpp"
 
 namespace roofcast::base {
 namespace {
 
 constexpr unsigned kWriterBlock = 1U << 22U;
+constexpr std::size_t kMostOfRow = std::size_t{64} << 20U;
 constexpr unsigned kSmallBuffer = 1U << 17U;  // of zlib's, which plain blocks then bypass
 
 }  // namespace
@@ -52,6 +56,9 @@ bool CsvFile::find_row() {
     const std::size_t rest = buffer_.size() - from;
     const auto* end = static_cast<const char*>(std::memchr(start, '\n', rest));
     const std::size_t length = end != nullptr ? static_cast<std::size_t>(end - start) : rest;
+    if (from + length - begin_ > kMostOfRow) {
+      throw CsvError(fmt::format("{}:{}: error: a row of more than 64 MiB", name_, line_));
+    }
     if (end == nullptr) {
       const std::size_t before = begin_;
       const bool more = fill();
@@ -96,6 +103,9 @@ void CsvFile::read(const std::vector<std::size_t>& columns, const Row& row) {
             static_cast<const char*>(std::memchr(at, ',', static_cast<std::size_t>(end - at)));
         const char* stop = comma != nullptr ? comma : end;
         cell = {at, static_cast<std::size_t>(stop - at)};
+        if (at != stop && *at == '\'' && is_formula(cell.substr(1))) {
+          cell.remove_prefix(1);
+        }
         at = comma != nullptr ? comma + 1 : end;
       }
       ++line_;

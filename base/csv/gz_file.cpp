@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "base/csv/csv_error.hpp"
@@ -12,6 +13,14 @@
 #include "base/document/standard_streams.hpp"
 
 namespace roofcast::base {
+
+namespace {
+
+// Rows of a sweep are packed to a 20th; gzip does no more than 1,032 times. Small files may be as dense as they like.
+constexpr std::uint64_t kMostTimes = 200;
+constexpr std::uint64_t kFreely = std::uint64_t{64} << 20U;  // B
+
+}  // namespace
 
 void refuse_file(const std::string& name, std::string_view doing, std::string_view why) {
   throw CsvError(fmt::format("{}: error: cannot {}: {}", name, doing, why));
@@ -47,6 +56,17 @@ std::size_t GzFile::read(char* to, unsigned most) {
   int code = Z_OK;
   if (got == 0 && (gzerror(in_.get(), &code), code != Z_OK)) {
     refuse_file(name_, "read", "the compressed data end too early");
+  }
+  unpacked_ += static_cast<std::uint64_t>(got);
+  if (std::memchr(to, 0, static_cast<std::size_t>(got)) != nullptr) {
+    refuse_file(name_, "read", "it has a byte of 0, so it is no text");
+  }
+  if (unpacked_ > kFreely) {
+    const z_off_t packed = gzoffset(in_.get());  // of a pipe: -1
+    if (packed > 0 && unpacked_ / static_cast<std::uint64_t>(packed) > kMostTimes) {
+      refuse_file(name_, "read",
+                  fmt::format("it unpacks to more than {} times its size", kMostTimes));
+    }
   }
   return static_cast<std::size_t>(got);
 }

@@ -32,7 +32,8 @@ class GzFile {
   // `buffer`: bytes that zlib reads at once; larger reads of a plain file bypass it.
   GzFile(const std::filesystem::path& file, unsigned buffer);
 
-  // At most so many bytes; 0 at the end of the file. A compressed file that is cut off is an error.
+  // At most so many bytes; 0 at the end of the file. A compressed file that is cut off is an error, as is one that
+  // unpacks to far more than any table does, and a file that is no text: it has a byte of 0.
   std::size_t read(char* to, unsigned most);
   // So many bytes from a place in the decompressed file that was read before.
   void read_again(std::uint64_t from, char* to, unsigned size);
@@ -40,6 +41,7 @@ class GzFile {
  private:
   std::string name_;
   GzHandle in_;
+  std::uint64_t unpacked_ = 0;
 };
 
 }  // namespace roofcast::base

@@ -104,7 +104,14 @@ Names names_of(const Catalog& catalog) {
 const std::string& user_catalog_directory() {
   static const std::string directory = [] {
     const char* value = std::getenv("ROOFCAST_CATALOG");
-    return std::string(value != nullptr ? value : "");
+    std::string named(value != nullptr ? value : "");
+    std::error_code error;
+    if (!named.empty() && !std::filesystem::is_directory(named, error)) {
+      add_note(fmt::format(
+          "note: ROOFCAST_CATALOG is {}, which is no directory: the catalog is the built-in one",
+          named));
+    }
+    return named;
   }();
   return directory;
 }

@@ -10,6 +10,7 @@
 #include "base/document/recorder.hpp"
 #include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
+#include "base/units/unit_table.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -164,6 +165,13 @@ void Fields::number(std::string_view key, double& target, Range range, Need need
 std::optional<double> Fields::plain(const Node& node, std::string_view key, Range range) {
   const auto value = plain_number(node.text);
   if (value) {
+    constexpr DimensionText kPlain = kDimensionTexts.front();
+    static_assert(kPlain.dimension == kNone);
+    const double size = std::abs(*value);
+    if (size != 0.0 && (size < kPlain.least || size > kPlain.most)) {
+      problems_->add(node.place, path_of(key), parse_quantity(node.text, kNone).error);
+      return std::nullopt;
+    }
     check_range(node, key, *value, range);
   } else {
     problems_->add(node.place, path_of(key),

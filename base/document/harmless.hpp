@@ -10,7 +10,7 @@ namespace roofcast::base {
 // the direction of writing.
 bool is_harmful(std::string_view character);
 
-// The text with "?" in place of what is harmful and of what is no UTF-8. Its lines are kept.
-std::string harmless(std::string_view text);
+// The text with "?" in place of what is harmful and of what is no UTF-8, but for the control characters in `kept`.
+std::string harmless(std::string_view text, std::string_view kept = "\n");
 
 }  // namespace roofcast::base

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <fstream>
 #include <iterator>
 #include <ostream>
+#include <system_error>
 
+#include "base/document/harmless.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/standard_streams.hpp"
@@ -20,7 +23,12 @@ std::string bytes_of(const std::filesystem::path& file) {
 
 void write_text(const std::filesystem::path& file, std::string_view text) {
   if (is_standard_stream(file)) {
-    standard_output() << text << std::flush;
+    errno = 0;
+    if (!(standard_output() << harmless(text, "\n\r\t") << std::flush)) {
+      throw InputError(
+          fmt::format("error: cannot write the output: {}\n",
+                      errno != 0 ? std::generic_category().message(errno) : "the stream failed"));
+    }
     return;
   }
   OutputFile output(file);

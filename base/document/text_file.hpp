@@ -10,7 +10,7 @@ namespace roofcast::base {
 // The bytes on the disk; none where the file cannot be read.
 std::string bytes_of(const std::filesystem::path& file);
 
-// Writes the text byte for byte. Throws InputError where the file cannot be written whole.
+// Writes the text byte for byte; to stdout ("-") without control characters. Throws InputError where the file cannot be written whole.
 void write_text(const std::filesystem::path& file, std::string_view text);
 
 }  // namespace roofcast::base

@@ -187,6 +187,20 @@ std::string unknown_unit(std::string_view wrong, std::string_view text, Dimensio
 
 ParsedQuantity failure(std::string error) { return {.si = 0.0, .error = std::move(error)}; }
 
+// Nothing is near the ends of the range: such a figure is a mistake, and what follows from it no number.
+ParsedQuantity in_range(double si, std::string_view text, Dimension dimension) {
+  const DimensionText* known = text_of(dimension);
+  const double least = known != nullptr ? known->least : kLeastFigure;
+  const double most = known != nullptr ? known->most : kMostFigure;
+  if (si == 0.0 || (std::abs(si) >= least && std::abs(si) <= most)) {
+    return {.si = si, .error = {}};
+  }
+  const std::string unit = dimension == kNone ? "" : fmt::format(" {}", base_unit(dimension));
+  return failure(fmt::format("{} is too {}: {} is from {:g}{} to {:g}{}", in_quotes(text),
+                             std::abs(si) < least ? "small" : "large", dimension_noun(dimension),
+                             least, unit, most, unit));
+}
+
 std::string missing_unit(std::string_view text, Dimension expected) {
   const DimensionText* known = text_of(expected);
   // The fix shows the user's own number in the example's unit.
@@ -249,7 +263,7 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension expected) {
 
   if (rest.empty()) {
     if (expected == kNone) {
-      return {.si = number, .error = {}};
+      return in_range(number, text, expected);
     }
     return failure(missing_unit(text, expected));
   }
@@ -295,11 +309,7 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension expected) {
                                dimension_noun(found), dimension_noun(expected),
                                dimension_example(expected)));
   }
-  const double si = number * above / below;
-  if (!std::isfinite(si)) {
-    return failure(fmt::format("{} is too large for a number", in_quotes(text)));
-  }
-  return {.si = si, .error = {}};
+  return in_range(number * above / below, text, expected);
 }
 
 // ---- Writing ------------------------------------------------------------------------------------

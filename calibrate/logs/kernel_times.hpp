@@ -32,7 +32,7 @@ struct KernelProfile {
   base::Seconds busy = span;
 };
 
-// Sorts the kernels; InputError where there are none.
+// Sorts the kernels; InputError where there are none, or they take no time.
 void finish(KernelProfile& profile);
 
 // Gathers runs one by one. `Gpu` is what a log calls a GPU, `unit` that of its times in seconds: differences of large

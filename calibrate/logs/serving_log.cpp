@@ -71,6 +71,15 @@ constexpr Column kTrtllm[] = {
 
 std::int64_t whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
 
+// Far above what any benchmark counts, and a whole number.
+constexpr double kMostCounted = 1e12;
+
+void refuse_beyond(double value, std::string_view what, const std::string& place) {
+  if (value > kMostCounted) {
+    refuse(place, fmt::format("{} {}: more than {}", value, what, kMostCounted));
+  }
+}
+
 // Totals over the requests that were completed.
 void set_lengths(ServingLog& log, std::optional<double> completed, std::optional<double> input,
                  std::optional<double> output, const std::string& place) {
@@ -80,6 +89,7 @@ void set_lengths(ServingLog& log, std::optional<double> completed, std::optional
   if (*completed < 1.0) {
     refuse(place, "no request was completed");
   }
+  refuse_beyond(*completed, "requests were completed", place);
   log.requests = whole(*completed);
   const auto mean = [&](std::optional<double> total) {
     return total && *total > 0.0 ? std::optional(*total / *completed) : std::nullopt;
@@ -89,8 +99,10 @@ void set_lengths(ServingLog& log, std::optional<double> completed, std::optional
 }
 
 // A rate that is not finite asks for all requests at the start, as many at once as `clients` lets.
-void set_load(ServingLog& log, std::optional<double> rate, std::optional<double> clients) {
-  if (clients && *clients >= 1.0) {
+void set_load(ServingLog& log, std::optional<double> rate, std::optional<double> clients,
+              const std::string& place) {
+  if (clients && *clients >= 1.0 && std::isfinite(*clients)) {
+    refuse_beyond(*clients, "clients", place);
     log.clients = whole(*clients);
   }
   if (rate && std::isfinite(*rate) && *rate > 0.0) {
@@ -157,6 +169,8 @@ Json parse(std::string_view text, const std::string& name, std::size_t line) {
            cut_off ? "the JSON ends in the middle: the file is cut off"
                    : fmt::format("no JSON at column {}",
                                  before.size() - std::min(before.rfind('\n') + 1, before.size())));
+  } catch (const Json::out_of_range&) {
+    refuse(fmt::format("{}:{}", name, line), "a number is too large");
   }
 }
 
@@ -191,7 +205,7 @@ ServingLog log_of(const Json& object, const std::string& place) {
   }
   const auto at = [&](std::string_view key) { return number_at(object, key, place); };
   set_lengths(log, at("completed"), at("total_input_tokens"), at("total_output_tokens"), place);
-  set_load(log, at("request_rate"), at("max_concurrency"));
+  set_load(log, at("request_rate"), at("max_concurrency"), place);
   log.burstiness = at("burstiness").value_or(1.0);
   for (const Column& column : kJson) {
     if (const auto value = at(column.told)) {
@@ -285,7 +299,7 @@ ServingLog client_log(const Labels& labels, const std::string& place) {
   const auto configured = labels.number("Request rate configured (RPS)");
   const auto clients = labels.number("Maximum request concurrency");
   set_load(log, configured ? configured : labels.number("Traffic request rate"),
-           clients ? clients : labels.number("Max request concurrency"));
+           clients ? clients : labels.number("Max request concurrency"), place);
   log.burstiness = labels.number("Burstiness factor").value_or(1.0);
   labels.metrics(kText, log);
   check(log, place);

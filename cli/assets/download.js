@@ -7,9 +7,12 @@
 const kPictureScale = 2;  // pixels of a PNG to one of the page
 const kPictureMargin = 12;
 
+// Text that a spreadsheet would compute gets an apostrophe, as in roofcast's own CSV (base/csv/formula.hpp).
 function csvText(names, rows) {
+  const isFormula = (text) => /^[=+\-@\t\r]./.test(text) && Number.isNaN(Number(text));
   const quote = (value) => {
-    const text = isEmpty(value) ? '' : String(value);
+    const plain = isEmpty(value) ? '' : String(value);
+    const text = isFormula(plain.replace(/^'+/, '')) ? `'${plain}` : plain;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return [names, ...rows].map((line) => line.map(quote).join(',')).join('\n') + '\n';

@@ -10,6 +10,7 @@
 #include "calibrate/platforms/measurements.hpp"
 #include "cli/calibrate/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "workloads/serving/serving.hpp"
 
@@ -51,7 +52,7 @@ void print_errors(const calibrate::FittedCalibration& fitted) {
     cells.insert(cells.end(), {percent(e.after.p90), percent(e.after.bias)});
     table.add(std::move(cells));
   }
-  fmt::print("{}", table.text());
+  say("{}", table.text());
 }
 
 std::string known_to(double uncertainty) {
@@ -64,8 +65,7 @@ void print_few(const calibrate::FittedCalibration& fitted) {
   if (fitted.start.is_null()) {
     return;
   }
-  fmt::print(
-      "\nFewer than {} rows are few: parameters start from {} ({}), and its corrections stay.\n"
+  say("\nFewer than {} rows are few: parameters start from {} ({}), and its corrections stay.\n"
       "The rows place {} of {} parameters that they depend on. The others stay.\n\n",
       calibrate::kFewRows, fitted.start_name, fitted.start_provenance, fitted.parameters.size(),
       fitted.parameters.size() + fitted.stay.size());
@@ -76,7 +76,7 @@ void print_few(const calibrate::FittedCalibration& fitted) {
   for (const calibrate::FittedParameter& p : fitted.stay) {
     table.add({p.path, p.before, "stays", known_to(p.uncertainty)});
   }
-  fmt::print("{}", table.text());
+  say("{}", table.text());
 }
 
 int fit(const FitOptions& options) {
@@ -86,7 +86,7 @@ int fit(const FitOptions& options) {
        options.fixed});
   print_errors(fitted);
   print_few(fitted);
-  fmt::print("fitted on {}\n", calibrate::rows_text(fitted.rows));
+  say("fitted on {}\n", calibrate::rows_text(fitted.rows));
   base::write_text(options.output, calibrate::overlay(fitted, options.source));
   return kDone;
 }

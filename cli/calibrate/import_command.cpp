@@ -11,6 +11,7 @@
 #include "calibrate/operators/operator_rows.hpp"
 #include "cli/calibrate/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
@@ -57,22 +58,21 @@ int import(const Options& options) {
     table.add({source.file, source.format, fmt::format("{}", source.rows),
                fmt::format("{}", source.kept)});
   }
-  fmt::print("{}\n", table.text());
+  say("{}\n", table.text());
   if (!imported.refused.empty()) {
     TextTable refused({"left out, because", "rows"});
     for (const auto& [reason, count] : imported.refused) {
       refused.add({reason, fmt::format("{}", count)});
     }
-    fmt::print("{}\n", refused.text());
+    say("{}\n", refused.text());
   }
   std::vector<std::string> stacks;
   for (const auto& [stack, versions] : imported.versions) {
     stacks.push_back(versions.empty() ? stack
                                       : fmt::format("{} {}", stack, fmt::join(versions, ", ")));
   }
-  fmt::print("{}: {} rows of {} on {}, {}\nmanifest: {}\n", options.output, imported.rows.size(),
-             imported.kind, fmt::join(imported.chips, ", "), fmt::join(stacks, "; "),
-             manifest.string());
+  say("{}: {} rows of {} on {}, {}\nmanifest: {}\n", options.output, imported.rows.size(),
+      imported.kind, fmt::join(imported.chips, ", "), fmt::join(stacks, "; "), manifest.string());
   return kDone;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/calibrate/parameters_page.hpp"
 #include "cli/catalog/calibration_table.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 
 namespace roofcast::cli {
@@ -33,7 +34,7 @@ void print_table() {
          fmt::format("{} of {}", spread.placed.size(), calibrate::fitted_calibrations().size()),
          std::move(best), std::move(worst), meaning_of(spread.path)});
   }
-  fmt::print("{}", table.text());
+  say("{}", table.text());
 }
 
 void write_csv(const std::string& file) {

@@ -8,6 +8,7 @@
 #include "base/csv/csv.hpp"
 #include "base/no_number.hpp"
 #include "base/units/unit_text.hpp"
+#include "cli/catalog/each_entry.hpp"
 #include "cli/tables/text_table.hpp"
 #include "models/footprint.hpp"
 #include "models/work.hpp"
@@ -103,11 +104,11 @@ ModelRow model_row(const base::Node& model_document) {
 
 std::vector<ModelRow> model_rows() {
   std::vector<ModelRow> rows;
-  for (const std::string& id : base::catalog_ids(workloads::model_catalog())) {
+  each_entry(workloads::model_catalog(), [&](const std::string& id) {
     const base::Node document = base::parse_document(id, fmt::format("model: \"{}\"", id));
     rows.push_back(model_row(*document.find("model")));
     rows.back().id = id;
-  }
+  });
   return rows;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
@@ -87,12 +88,12 @@ int run_blast_radius(const BlastRadiusOptions& options) {
   if (options.format == "json") {
     print_json(json_of(result, scenario));
   } else if (fits) {
-    fmt::print("{}\n{}-port switches, hosts of {} GPUs, racks of {} hosts{}\n\n{}", title(scenario),
-               options.ports, result.gpus_of_host, result.hosts_of_rack,
-               result.rack_is_assumed ? " (assumed: system.hosts_per_rack)" : "",
-               text_of(result, scenario));
+    say("{}\n{}-port switches, hosts of {} GPUs, racks of {} hosts{}\n\n{}", title(scenario),
+        options.ports, result.gpus_of_host, result.hosts_of_rack,
+        result.rack_is_assumed ? " (assumed: system.hosts_per_rack)" : "",
+        text_of(result, scenario));
   } else {
-    fmt::print("{}\n\nit does not run: {}\n", title(scenario), sim::reason(result.estimate));
+    say("{}\n\nit does not run: {}\n", title(scenario), sim::reason(result.estimate));
   }
   return options.strict && !fits ? kInfeasible : kDone;
 }

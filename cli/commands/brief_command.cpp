@@ -11,6 +11,7 @@
 #include "cli/answers/briefs.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
@@ -29,7 +30,7 @@ int run_brief(BriefOptions question) {
     if (question.json) {
       print_json(json_of(alone));
     } else if (file.empty()) {
-      fmt::print("{}", text(alone));
+      say("{}", text(alone));
     } else {
       base::write_text(file, markdown(alone));
     }

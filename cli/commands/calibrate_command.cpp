@@ -13,6 +13,7 @@
 #include "cli/calibrate/commands.hpp"
 #include "cli/pages/accuracy_page.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/validate/validation.hpp"
 
@@ -59,7 +60,7 @@ void add_accuracy(Command& calibrate, Run& chosen) {
             options->spreads,
             calibrate::spreads_document({accuracy.spreads, {calibrate::repeated_spread(own)}}));
       }
-      fmt::print("{}", calibrate::generic_errors(accuracy));
+      say("{}", calibrate::generic_errors(accuracy));
       return kDone;
     };
   });
@@ -121,7 +122,7 @@ int validate_all(ValidationOptions options) {
   nlohmann::ordered_json* whole = options.json;
   for (const std::filesystem::path& table : tables) {
     if (tables.size() > 1 && whole == nullptr) {
-      fmt::print("{}\n", table.filename().string());
+      say("{}\n", table.filename().string());
     }
     nlohmann::ordered_json json = {{"table", table.filename().string()}, {"kind", options.kind}};
     options.json = whole == nullptr ? nullptr : &json;

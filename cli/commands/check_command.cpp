@@ -7,6 +7,7 @@
 #include "cli/check/numerics_text.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/alignment_text.hpp"
 #include "cli/text/json_answer.hpp"
 #include "sim/numerics/numerics.hpp"
@@ -19,7 +20,7 @@ namespace {
 void print_notes(const base::Node& translated) {
   if (const base::Node* notes = translated.find("notes")) {
     for (const base::Node& note : notes->items) {
-      fmt::print("  note: {}\n", note.text);
+      say("  note: {}\n", note.text);
     }
   }
 }
@@ -88,11 +89,11 @@ bool check(const std::string& file, const CheckOptions& options, nlohmann::order
       }
       return true;
     }
-    fmt::print("{}: ok, {}\n", file, what);
+    say("{}: ok, {}\n", file, what);
     if (scenario) {
-      fmt::print("{}{}", misaligned_text(document), numerics_text(numerics.rules));
+      say("{}{}", misaligned_text(document), numerics_text(numerics.rules));
       if (!numerics.why_not.empty()) {
-        fmt::print("no verdict on its number formats: it does not run: {}\n", numerics.why_not);
+        say("no verdict on its number formats: it does not run: {}\n", numerics.why_not);
       }
     }
     if (kind->catalog().is_foreign(document)) {
@@ -100,7 +101,7 @@ bool check(const std::string& file, const CheckOptions& options, nlohmann::order
     }
     return true;
   } catch (const base::InputError& error) {
-    fmt::print(stderr, "{}", error.what());
+    tell("{}", error.what());
     if (json != nullptr) {
       json->push_back(checked(file, "", error.what()));
     }

@@ -7,6 +7,7 @@
 #include "cli/pages/claims_page.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 
 namespace roofcast::cli {
 
@@ -30,7 +31,7 @@ void add_claims(Command& calibrate, Run& chosen) {
       const std::string text = claims_page(*page == "runs" ? calibrate::ClaimsPage::runs
                                                            : calibrate::ClaimsPage::workloads);
       if (output->empty()) {
-        fmt::print("{}", text);
+        say("{}", text);
         return kDone;
       }
       base::write_text(*output, text);

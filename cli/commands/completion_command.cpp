@@ -5,6 +5,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/completion.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 
 namespace roofcast::cli {
 
@@ -13,9 +14,9 @@ namespace {
 // What the scripts read: a proposal a line, with its note after a tab; ":files" for files.
 void print(const Proposals& proposals) {
   for (const Proposal& each : proposals.words) {
-    fmt::print("{}{}{}\n", each.word, each.note.empty() ? "" : "\t", each.note);
+    say("{}{}{}\n", each.word, each.note.empty() ? "" : "\t", each.note);
   }
-  fmt::print("{}", proposals.files ? ":files\n" : "");
+  say("{}", proposals.files ? ":files\n" : "");
 }
 
 }  // namespace
@@ -35,9 +36,9 @@ void add_completion(Command& app, Run& chosen) {
                 "roofcast completion fish > roofcast.fish     # in ~/.config/fish/completions"}));
   command->callback([&chosen, shell] {
     chosen = [shell] {
-      fmt::print("{}", *shell == "bash"  ? asset_completion_bash()
-                       : *shell == "zsh" ? asset_completion_zsh()
-                                         : asset_completion_fish());
+      say("{}", *shell == "bash"  ? asset_completion_bash()
+                : *shell == "zsh" ? asset_completion_zsh()
+                                  : asset_completion_fish());
       return kDone;
     };
   });

@@ -18,6 +18,7 @@
 #include "cli/question/manifest_options.hpp"
 #include "cli/question/scenario_options.hpp"
 #include "cli/tables/metric_cells.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/cost_text.hpp"
 #include "cli/text/explain.hpp"
@@ -130,9 +131,9 @@ std::string classes_text(const sim::ScenarioView& s, const sim::ServingEstimate&
 void print_replay(const sim::ServingEstimate& e, std::string_view doubt,
                   const sim::Replayed& replayed) {
   if (!replayed.done()) {
-    fmt::print("Estimated only, not replayed: {}\n", replayed.why_not);
+    say("Estimated only, not replayed: {}\n", replayed.why_not);
     if (!doubt.empty()) {
-      fmt::print("The estimate may be far off: {}\n", doubt);
+      say("The estimate may be far off: {}\n", doubt);
     }
     return;
   }
@@ -146,16 +147,16 @@ void print_replay(const sim::ServingEstimate& e, std::string_view doubt,
     unsure += fmt::format("{}{} is {:.3g} times the estimate, with a standard error of {:.2g} %",
                           unsure.empty() ? "" : "; ", d.metric->label, d.ratio, 100.0 * d.error);
   }
-  fmt::print("Replayed in the simulator: {} requests, {}\n",
-             display(static_cast<double>(replayed.requests), ""),
-             !off.empty()     ? fmt::format("where {}. Take the replayed values", off)
-             : unsure.empty() ? "which agree with the estimate"
-                              : "too few to tell whether they agree with the estimate");
+  say("Replayed in the simulator: {} requests, {}\n",
+      display(static_cast<double>(replayed.requests), ""),
+      !off.empty()     ? fmt::format("where {}. Take the replayed values", off)
+      : unsure.empty() ? "which agree with the estimate"
+                       : "too few to tell whether they agree with the estimate");
   if (!unsure.empty()) {
-    fmt::print("Not sure: {}\n", unsure);
+    say("Not sure: {}\n", unsure);
   }
   if (off.empty() && !unsure.empty() && !doubt.empty()) {
-    fmt::print("The estimate may be far off: {}\n", doubt);
+    say("The estimate may be far off: {}\n", doubt);
   }
 }
 
@@ -206,12 +207,12 @@ std::unique_ptr<Before> before(const EstimateOptions& options) {
 
 void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
                 const sim::Replayed& replayed, const Before* unchanged) {
-  fmt::print("{}{}\n{}\n\n", title(s),
-             s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
-             load_text(s));
+  say("{}{}\n{}\n\n", title(s),
+      s.serving.replicas > 1 ? fmt::format(" · {} replicas", s.serving.replicas) : "",
+      load_text(s));
   if (!e.fits()) {
     const std::string systems = larger_systems(s, e);
-    fmt::print("does not run: {}{}{}\n", sim::reason(e), systems.empty() ? "" : "; ", systems);
+    say("does not run: {}{}{}\n", sim::reason(e), systems.empty() ? "" : "; ", systems);
     return;
   }
   std::vector<std::string> header = {"metric", "estimate", replayed.done() ? "replayed" : "",
@@ -244,17 +245,16 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
     }
   }
   if (unchanged != nullptr && !unchanged->estimate.fits()) {
-    fmt::print("Without --set it does not run: {}\n\n", sim::reason(unchanged->estimate));
+    say("Without --set it does not run: {}\n\n", sim::reason(unchanged->estimate));
   }
-  fmt::print("{}{}{}{}\nParameters: {} ({})\n", table.text(),
-             classes_text(sim::view(s), e, replayed), training_text(s, e), cost_text(s, e),
-             s.platform.system.calibration.name,
-             hardware::provenance_text(e.provenance, s.platform.system.calibration));
+  say("{}{}{}{}\nParameters: {} ({})\n", table.text(), classes_text(sim::view(s), e, replayed),
+      training_text(s, e), cost_text(s, e), s.platform.system.calibration.name,
+      hardware::provenance_text(e.provenance, s.platform.system.calibration));
   if (!s.training.trains()) {
     print_replay(e, sim::doubt_of(sim::view(s), e), replayed);
   }
   if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
-    fmt::print("No score: {}\n", gap);
+    say("No score: {}\n", gap);
   }
 }
 
@@ -378,16 +378,16 @@ int run_estimate(const EstimateOptions& options) {
   } else {
     print_text(scenario, e, replay(options, streamed, e), unchanged.get());
     if (e.fits()) {
-      fmt::print("{}", std::isnan(e.economics.usd_per_second) ? "" : price_text(document));
-      fmt::print("{}", numerics_note(sim::numerics(view)));
+      say("{}", std::isnan(e.economics.usd_per_second) ? "" : price_text(document));
+      say("{}", numerics_note(sim::numerics(view)));
     }
     if (const auto gain = speculation(view, e)) {
-      fmt::print("{}", speculation_text(scenario.serving.speculation, *gain));
+      say("{}", speculation_text(scenario.serving.speculation, *gain));
     }
     if (options.explain && e.fits()) {
-      fmt::print("{}", explain_text(view, e));
+      say("{}", explain_text(view, e));
       if (const auto timeline = timeline_of(view, e)) {
-        fmt::print("{}", pipeline_text(*timeline));
+        say("{}", pipeline_text(*timeline));
       }
     }
   }

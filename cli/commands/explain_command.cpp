@@ -6,6 +6,7 @@
 
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
 #include "sim/result/condition.hpp"
@@ -98,7 +99,7 @@ void add_explain(Command& app, Run& chosen) {
         }
         answer["metrics"].push_back(std::move(object));
         if (!*json) {
-          fmt::print("{}{}", name == metrics->front() ? "" : "\n", table.text());
+          say("{}{}", name == metrics->front() ? "" : "\n", table.text());
         }
       }
       if (*json) {

@@ -4,6 +4,7 @@
 #include "base/document/problems.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -35,7 +36,7 @@ void add_help(Command& app, Run& chosen) {
   const CLI::App* program = &app.tree();
   command->callback([&chosen, path, program] {
     chosen = [path, program] {
-      fmt::print("{}", help(command_at(*program, *path)));
+      say("{}", help(command_at(*program, *path)));
       return kDone;
     };
   });

@@ -11,6 +11,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/question/first_questions.hpp"
+#include "cli/tables/say.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -39,11 +40,11 @@ int run_init(InitOptions& options) {
   const std::string next = next_command(answers, to_stdout ? "FILE" : options.file);
   const std::string text = commented_scenario(answers, next);
   if (to_stdout) {
-    fmt::print("{}", text);
+    say("{}", text);
     return kDone;
   }
   base::write_text(options.file, text);
-  fmt::print("Wrote {}. Next:\n  {}\n", options.file, next);
+  say("Wrote {}. Next:\n  {}\n", options.file, next);
   return kDone;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/kernels/kernel_page.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
@@ -41,7 +42,7 @@ int run_kernel(const KernelOptions& options) {
   if (options.json) {
     print_json(kernel_json(question, curve));
   } else {
-    fmt::print("{}", kernel_text(question, curve));
+    say("{}", kernel_text(question, curve));
   }
   return kDone;
 }

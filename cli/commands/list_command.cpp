@@ -9,10 +9,12 @@
 
 #include "base/nearest.hpp"
 #include "cli/catalog/catalogs.hpp"
+#include "cli/catalog/each_entry.hpp"
 #include "cli/catalog/model_table.hpp"
 #include "cli/catalog/scenario_keys.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
 #include "hardware/calibration.hpp"
@@ -54,11 +56,11 @@ std::string answer_of(const base::Node& document) {
 std::string measured_versions() {
   TextTable table({"chip", "stack and measured versions of its kernels"});
   const base::Catalog catalog = hardware::calibration_catalog();
-  for (const std::string& id : base::catalog_ids(catalog)) {
+  each_entry(catalog, [&](const std::string& id) {
     const base::Node document = base::load_entry(catalog, id);
     const base::Node* newest = document.find("version");
     if (newest == nullptr) {
-      continue;
+      return;
     }
     std::vector<std::string> versions = {newest->text};
     if (const base::Node* older = document.find("older_versions")) {
@@ -68,17 +70,17 @@ std::string measured_versions() {
     }
     table.add({id.substr(0, id.find('.')),
                fmt::format("{} {}", document.find("stack")->text, fmt::join(versions, ", "))});
-  }
+  });
   return table.text();
 }
 
 List catalog_list(const DocumentKind& kind) {
   const base::Catalog catalog = kind.catalog();
   List list{TextTable({std::string(catalog.kind), ""}), {"id", "description"}};
-  for (const std::string& id : base::catalog_ids(catalog)) {
+  each_entry(catalog, [&](const std::string& id) {
     const base::Node document = base::load_entry(catalog, id);
     list.table.add({id, catalog.kind == "examples" ? answer_of(document) : kind.check(document)});
-  }
+  });
   return list;
 }
 
@@ -112,7 +114,7 @@ List knob_list() {
 // The questions that the examples ask, each with the command that answers it.
 List question_list() {
   List list{TextTable({"questions of", "command", "question"}), {"example", "command", "question"}};
-  for (const std::string& id : base::catalog_ids(example_catalog())) {
+  each_entry(example_catalog(), [&](const std::string& id) {
     const base::Node document = base::load_entry(example_catalog(), id);
     if (const base::Node* question = document.find("question")) {
       const char* command = document.find("workloads") != nullptr ? "compare"
@@ -120,7 +122,7 @@ List question_list() {
                                                                   : "estimate";
       list.table.add({id, command, question->text});
     }
-  }
+  });
   return list;
 }
 
@@ -206,9 +208,9 @@ int run_list(const ListOptions& options) {
       json[name] = json_of(list);
     } else if (names.size() == 1 || options.word.empty() || list.table.rows().size() > 1) {
       const bool whole = options.word.empty() && (models || name == "models");
-      fmt::print("{}{}", gap, whole ? model_text(model_rows()) : list.table.text());
+      say("{}{}", gap, whole ? model_text(model_rows()) : list.table.text());
       if (options.word.empty() && (name == "stacks" || name == "stack")) {
-        fmt::print("\n{}", measured_versions());
+        say("\n{}", measured_versions());
       }
       gap = "\n";
     }

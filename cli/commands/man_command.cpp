@@ -6,6 +6,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/version.hpp"
+#include "cli/tables/say.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -85,7 +86,7 @@ void add_man(Command& app, Run& chosen) {
   command->footer(examples({"roofcast man > roofcast.1"}));
   command->callback([&program = app.tree(), &chosen] {
     chosen = [&program] {
-      fmt::print("{}", page(program));
+      say("{}", page(program));
       return kDone;
     };
   });

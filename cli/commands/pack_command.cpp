@@ -10,6 +10,7 @@
 #include "cli/packing/packed_sequences.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/scenario/sections.hpp"
@@ -87,9 +88,9 @@ int print(const PackOptions& o, const Packed& packed, bool fits, const std::stri
   if (o.format == "json") {
     print_json(json_of(packed));
   } else {
-    fmt::print("{}{}", head, text_of(packed));
+    say("{}{}", head, text_of(packed));
     if (!o.csv.empty()) {
-      fmt::print("\nCSV     {}, order {}\n", o.csv, o.order);
+      say("\nCSV     {}, order {}\n", o.csv, o.order);
     }
   }
   return o.strict && !fits ? kInfeasible : kDone;

@@ -14,6 +14,7 @@
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
 #include "sim/decide/front.hpp"
@@ -243,7 +244,7 @@ int run_pareto(const ParetoOptions& options) {
   const std::vector<std::size_t> front = front_of(rows, q.goal.directions);
   std::vector<std::size_t> shown_rows = front;
   if (!options.json) {
-    fmt::print("{} of {} rows on the front\n", front.size(), rows.size());
+    say("{} of {} rows on the front\n", front.size(), rows.size());
   }
   if (!q.epsilon.empty()) {
     std::vector<std::uint32_t> groups;
@@ -256,7 +257,7 @@ int run_pareto(const ParetoOptions& options) {
       shown_rows.push_back(front[i]);
     }
     if (!options.json) {
-      fmt::print("{} of them stand for all within --epsilon\n", shown_rows.size());
+      say("{} of them stand for all within --epsilon\n", shown_rows.size());
     }
   }
   const base::CsvTable table = file.table(shown_rows);
@@ -279,19 +280,19 @@ int run_pareto(const ParetoOptions& options) {
       competing.insert(competing.end(), old_rows.values.begin(), old_rows.values.end());
     }
     const sim::Extent box = box_of(q, competing);
-    fmt::print("\n{}", front_table(read_results(table), every_row(table.rows()), q.goal.objectives,
-                                   kTableRows));
-    fmt::print("\n{}", fronts_table(q, rows, shown_rows, box));
-    fmt::print("hypervolume: share of the box from the best of each, {}, to {}\n",
-               point_text(q.goal, box.best), point_text(q.goal, box.worst));
+    say("\n{}",
+        front_table(read_results(table), every_row(table.rows()), q.goal.objectives, kTableRows));
+    say("\n{}", fronts_table(q, rows, shown_rows, box));
+    say("hypervolume: share of the box from the best of each, {}, to {}\n",
+        point_text(q.goal, box.best), point_text(q.goal, box.worst));
     if (!options.against.empty()) {
-      fmt::print("\n{}", moved_text(q, options.against, old_front, values_of(rows, front), box));
+      say("\n{}", moved_text(q, options.against, old_front, values_of(rows, front), box));
     }
   }
   if (!options.csv.empty()) {
     write_ranked(table, options.csv);
     if (!options.json) {
-      fmt::print("\nCSV     {}\n", options.csv);
+      say("\nCSV     {}\n", options.csv);
     }
   }
   return kDone;

@@ -15,6 +15,7 @@
 #include "cli/recommend/recommend_rows.hpp"
 #include "cli/recommend/recommended_row.hpp"
 #include "cli/recommend/training_search_text.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/recommend/recommendation.hpp"
@@ -281,7 +282,7 @@ int recommend_training(const RecommendOptions& options, Node document) {
   if (options.format == "json") {
     print_json(training_search_json(q, search));
   } else {
-    fmt::print("{}", training_search_text(q, search));
+    say("{}", training_search_text(q, search));
   }
   if (!options.said.save.empty() && !search.best.empty()) {
     const sim::TrainedRow& best = search.best.front();
@@ -326,7 +327,7 @@ int run_recommend(const RecommendOptions& options) {
   if (options.format == "json") {
     print_json(recommend_json(q, heading, r));
   } else {
-    fmt::print("{}", recommend_text(q, heading, r));
+    say("{}", recommend_text(q, heading, r));
   }
   if (r.found()) {
     const Node best = scenario_of(r, *r.answers.front());

@@ -7,6 +7,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
@@ -17,7 +18,7 @@ int run_report(const std::string& results, const std::string& output, bool json)
   const sim::ResultTable table = read_results(file);
   const std::filesystem::path beside = sweep_file_beside(results);
   if (!std::filesystem::exists(beside)) {
-    fmt::print(stderr, "{} is not there: the report has no operator views\n", beside.string());
+    tell("{} is not there: the report has no operator views\n", beside.string());
     write_report(table, nullptr, "", output);
   } else {
     const base::Node document = base::load_document(beside);
@@ -31,7 +32,7 @@ int run_report(const std::string& results, const std::string& output, bool json)
   if (json) {
     print_json({{"report", output}, {"rows", table.rows()}});
   } else {
-    fmt::print("Report  {}\n", output);
+    say("Report  {}\n", output);
   }
   return kDone;
 }

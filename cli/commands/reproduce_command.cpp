@@ -20,6 +20,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
@@ -95,7 +96,7 @@ int run_reproduce(const ReproduceOptions& options) {
   }
   const Provenance made = read_provenance(file);
   if (made.version != version() && !options.json) {
-    fmt::print("made by version {}; this is {}\n", made.version, version());
+    say("made by version {}; this is {}\n", made.version, version());
   }
   const Folder folder;
   std::vector<std::pair<fs::path, fs::path>> files;  // as it was made, made again
@@ -121,7 +122,7 @@ int run_reproduce(const ReproduceOptions& options) {
         fmt::format("error: the command of {} names no file that it wrote\n", file.string()));
   }
   if (!options.quiet && !options.json) {
-    fmt::print("roofcast {}\n", fmt::join(made.command, " "));
+    say("roofcast {}\n", fmt::join(made.command, " "));
   }
   if (const int code = run_again(arguments); code != kDone && code != kInfeasible) {
     fmt::print(stderr, "error: the command ended with {}\n", code);
@@ -139,9 +140,8 @@ int run_reproduce(const ReproduceOptions& options) {
                                {"difference_of_makers", difference}});
       continue;
     }
-    fmt::print("{}: {}\n", before.filename().string(),
-               equal ? "the same bytes" : "other bytes than now");
-    fmt::print("{}", difference);
+    say("{}: {}\n", before.filename().string(), equal ? "the same bytes" : "other bytes than now");
+    say("{}", difference);
   }
   if (options.json) {
     json["same_bytes"] = same;

@@ -10,6 +10,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
@@ -278,7 +279,7 @@ int run_scale(const ScaleOptions& options) {
   if (options.format == "json") {
     print_json(json_of(steps, options, scenario));
   } else {
-    fmt::print("{}{}", text_of(steps, options, title(scenario)), beyond_text(steps, system));
+    say("{}{}", text_of(steps, options, title(scenario)), beyond_text(steps, system));
   }
   const bool all =
       std::all_of(steps.begin(), steps.end(), [](const auto& s) { return s.estimate.fits(); });

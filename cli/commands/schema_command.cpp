@@ -9,6 +9,7 @@
 #include "cli/catalog/json_schema.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 
 namespace roofcast::cli {
@@ -25,7 +26,7 @@ int print_schema(const std::string& kind, bool json) {
   if (json) {
     print_json(json_schema(kind));
   } else {
-    fmt::print("{}\n", json_schema(kind).dump(2));
+    say("{}\n", json_schema(kind).dump(2));
   }
   return kDone;
 }

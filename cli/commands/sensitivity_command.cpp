@@ -8,6 +8,7 @@
 #include "cli/pages/sensitivity_report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/sensitivity_text.hpp"
@@ -35,8 +36,8 @@ int run_sensitivity(const SensitivityOptions& options) {
     if (options.format == "json") {
       print_json({{"scenario", title(scenario.scenario())}, {"fits", false}, {"reason", why}});
     } else {
-      fmt::print(options.format == "csv" ? stderr : stdout, "{}\n\nit does not run: {}\n",
-                 title(scenario.scenario()), why);
+      const auto print = options.format == "csv" ? tell_text : say_text;
+      print(fmt::format("{}\n\nit does not run: {}\n", title(scenario.scenario()), why));
     }
     if (!options.report.empty()) {
       write_report_of_misfit(title(scenario.scenario()), why, base::to_yaml(document),
@@ -50,7 +51,7 @@ int run_sensitivity(const SensitivityOptions& options) {
   } else if (options.format == "csv") {
     write_sensitivity_csv(a, std::cout);
   } else {
-    fmt::print("{}", sensitivity_text(a));
+    say("{}", sensitivity_text(a));
   }
   if (!options.report.empty()) {
     write_report(a, base::to_yaml(document), options.report);

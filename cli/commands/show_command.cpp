@@ -8,6 +8,7 @@
 #include "cli/catalog/catalogs.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
 #include "hardware/calibration.hpp"
@@ -62,7 +63,7 @@ base::Node calibration_of(const std::string& chip, bool quiet) {
                     taken.is_scalar() ? taken.text : taken.find("base")->text + ", transferred");
   }
   if (!quiet) {
-    fmt::print("{}# and without a stack\n", text);
+    say("{}# and without a stack\n", text);
   }
   const base::Node taken = hardware::nearest_calibration(document, "");
   return base::load_entry(hardware::calibration_catalog(),
@@ -113,16 +114,16 @@ int show(const DocumentKind& kind, const std::string& id, bool as_json) {
   }
   const base::Node document = document_of(kind, id, false);
   if (kind.catalog().is_foreign(document)) {
-    fmt::print("{}", base::to_yaml(resolved(document, kind.place)));
+    say("{}", base::to_yaml(resolved(document, kind.place)));
     return kDone;
   }
   const std::string& text = document.place.source->text;
-  fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+  say("{}{}", text, text.ends_with('\n') ? "" : "\n");
   if (kind.name == "calibration") {
-    fmt::print("\n{}", calibration_table(resolved(document, kind.place)));
+    say("\n{}", calibration_table(resolved(document, kind.place)));
   } else if (document.find("base") != nullptr && !kind.place.empty()) {
-    fmt::print("\n# The whole, and where each value comes from:\n{}",
-               with_origins(resolved(document, kind.place)));
+    say("\n# The whole, and where each value comes from:\n{}",
+        with_origins(resolved(document, kind.place)));
   }
   return kDone;
 }

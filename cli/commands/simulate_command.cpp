@@ -17,6 +17,7 @@
 #include "cli/simulate/drawn_report.hpp"
 #include "cli/simulate/drawn_runs.hpp"
 #include "cli/tables/request_rows.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulation_answer.hpp"
@@ -166,7 +167,7 @@ int run_training(const SimulateOptions& options, const base::Node& document) {
   if (options.format == "json") {
     print_json(json_of(answer));
   } else {
-    fmt::print("{}", text_of(answer));
+    say("{}", text_of(answer));
   }
   return kDone;
 }
@@ -180,7 +181,7 @@ int run_simulate(const SimulateOptions& options) {
   }
   if (!options.trace.empty()) {
     if (const std::string note = replace_by_trace(document, options.trace); !note.empty()) {
-      fmt::print(stderr, "{}\n", note);
+      tell("{}\n", note);
     }
   }
   a.scenario = sim::read_streamed_scenario(document);

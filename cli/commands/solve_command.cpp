@@ -9,6 +9,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 
@@ -41,7 +42,7 @@ int run_solve(SolveOptions& options) {
   } else if (options.format == "csv") {
     write_solve_csv(a, std::cout);
   } else {
-    fmt::print("{}", solve_text(a));
+    say("{}", solve_text(a));
   }
   return options.strict && !a.found ? kInfeasible : kDone;
 }

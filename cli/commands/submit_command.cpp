@@ -15,6 +15,7 @@
 #include "cli/provenance/sweep_parts.hpp"
 #include "cli/sweep/shard_jobs.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/quoted.hpp"
 
 namespace roofcast::cli {
@@ -97,13 +98,13 @@ int run_submit(const SubmitOptions& options) {
   refuse_line_ends(jobs);
   if (options.slurm && !options.dry_run) {
     submit(slurm_script(jobs));
-    fmt::print("When all tasks are done: roofcast merge {} --csv {}\n",
-               shell_word(parts_folder(jobs.csv).string()), shell_word(jobs.csv));
+    say("When all tasks are done: roofcast merge {} --csv {}\n",
+        shell_word(parts_folder(jobs.csv).string()), shell_word(jobs.csv));
     return kDone;
   }
-  fmt::print("{}", options.slurm      ? slurm_script(jobs)
-                   : options.commands ? shell_commands(jobs)
-                                      : kubernetes_job(jobs));
+  say("{}", options.slurm      ? slurm_script(jobs)
+            : options.commands ? shell_commands(jobs)
+                               : kubernetes_job(jobs));
   return kDone;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/provenance/sweep_parts.hpp"
 #include "cli/sweep/finished_sweep.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/tables/say.hpp"
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
 
@@ -59,7 +60,7 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
     }
   }
   if (known > 0 && !options.quiet) {
-    fmt::print(stderr, "{} of {} points are in {} already\n", known, points, folder.string());
+    tell("{} of {} points are in {} already\n", known, points, folder.string());
   }
   std::atomic<std::size_t> done{known};
   const std::atomic<std::size_t> total{points};
@@ -69,8 +70,8 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
   for (const std::size_t part : todo) {
     if (interrupt.signal() != 0) {
       progress.reset();
-      fmt::print(stderr, "stopped: {} of {} points are in {}; the same command goes on\n",
-                 done.load(), points, folder.string());
+      tell("stopped: {} of {} points are in {}; the same command goes on\n", done.load(), points,
+           folder.string());
       throw Stopped{interrupt.signal()};
     }
     const sim::SweepPoints some = parts.points(part);
@@ -128,10 +129,10 @@ int run_sweep_command(const SweepOptions& options) {
     if (options.quiet) {
       return kDone;
     }
-    fmt::print("Shard {} of {} is done; {}\n", shard.index, shard.of,
-               all ? fmt::format("all parts are there: roofcast merge {} --csv {}", folder.string(),
-                                 options.csv)
-                   : "others lack");
+    say("Shard {} of {} is done; {}\n", shard.index, shard.of,
+        all ? fmt::format("all parts are there: roofcast merge {} --csv {}", folder.string(),
+                          options.csv)
+            : "others lack");
     return kDone;
   }
   base::CsvWriter csv = open_result(points, outputs);

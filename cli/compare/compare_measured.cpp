@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/csv/csv.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/text/json_answer.hpp"
 
@@ -48,11 +49,11 @@ std::vector<MeasuredComparison> compare(const CompareMeasuredOptions& options,
 
 void print_text(const MeasuredComparison& comparison) {
   for (const std::string& sentence : comparison.said) {
-    fmt::print("{}\n", sentence);
+    say("{}\n", sentence);
   }
-  fmt::print("{}\n\n{}", comparison.scenario, comparison.table);
+  say("{}\n\n{}", comparison.scenario, comparison.table);
   for (const std::string& note : comparison.notes) {
-    fmt::print("{}\n", note);
+    say("{}\n", note);
   }
 }
 
@@ -146,7 +147,7 @@ int compare_measured(const CompareMeasuredOptions& options) {
   for (std::size_t i = 0; i < comparisons.size(); ++i) {
     compared = compared && comparisons[i].runs && comparisons[i].matches;
     if (options.format == "text") {
-      fmt::print("{}", i > 0 ? "\n" : "");
+      say("{}", i > 0 ? "\n" : "");
       print_text(comparisons[i]);
     }
   }
@@ -156,7 +157,7 @@ int compare_measured(const CompareMeasuredOptions& options) {
   if (!options.csv.empty()) {
     write_csv(comparisons, options.csv);
     if (options.format == "text") {
-      fmt::print("\nCSV     {}\n", options.csv);
+      say("\nCSV     {}\n", options.csv);
     }
   }
   return options.strict && !compared ? kInfeasible : kDone;

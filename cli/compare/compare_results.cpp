@@ -13,6 +13,7 @@
 #include "cli/compare/comparison_report.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/metric_cells.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/text/json_answer.hpp"
@@ -334,30 +335,30 @@ int compare_results(const CompareResultsOptions& options) {
     json["replays"] = replays(options.new_results);
     print_json(json);
   } else {
-    fmt::print("{}", makers);
-    fmt::print("{}\n", counts(result));
-    fmt::print("matched by {}\n",
-               key.empty() ? "nothing: one row in each" : fmt::format("{}", fmt::join(key, ", ")));
-    fmt::print("{}\n", replays(options.new_results));
-    fmt::print("\n{}", metric_table(result, metrics));
+    say("{}", makers);
+    say("{}\n", counts(result));
+    say("matched by {}\n",
+        key.empty() ? "nothing: one row in each" : fmt::format("{}", fmt::join(key, ", ")));
+    say("{}\n", replays(options.new_results));
+    say("\n{}", metric_table(result, metrics));
     if (!lost.empty()) {
-      fmt::print("\n{}", worst_table(result, lost, tables, key, metrics));
+      say("\n{}", worst_table(result, lost, tables, key, metrics));
       if (lost.size() > kWorstRows) {
-        fmt::print("…\n");
+        say("…\n");
       }
     }
   }
   if (!options.csv.empty()) {
     write_rows(result, tables, key, metrics, options.csv);
     if (!options.json) {
-      fmt::print("\nCSV     {}\n", options.csv);
+      say("\nCSV     {}\n", options.csv);
     }
   }
   if (!options.report.empty()) {
     write_report(result, {tables.before, tables.after, key, metrics},
                  makers.empty() ? std::vector<std::string>{} : std::vector{makers}, options.report);
     if (!options.json) {
-      fmt::print("\nreport  {}\n", options.report);
+      say("\nreport  {}\n", options.report);
     }
   }
   return options.strict && !lost.empty() ? kInfeasible : kDone;

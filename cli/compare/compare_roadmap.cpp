@@ -11,6 +11,7 @@
 #include "cli/pages/roadmap_report.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/tables/metric_cells.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/text/json_answer.hpp"
@@ -42,16 +43,16 @@ void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
              gain_text(o.replayed), gain_text(o.tok_per_j), gain_text(o.tok_per_usd),
              replay_text(o, result.base)});
   }
-  fmt::print("{}", all.text());
+  say("{}", all.text());
   for (const std::string& note : price_notes(result)) {
-    fmt::print("{}\n", note);
+    say("{}\n", note);
   }
   for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
     const sim::Metric& metric = *sim::find_metric(roadmap.workloads[w].metric);
     const auto value = [&](const sim::Outcome& outcome) {
       return outcome.found ? display(metric.value(outcome.estimate), metric.unit) : "-";
     };
-    fmt::print("\n{} (weight {:g})\n", roadmap.workloads[w].name, roadmap.workloads[w].weight);
+    say("\n{} (weight {:g})\n", roadmap.workloads[w].name, roadmap.workloads[w].weight);
     TextTable table(
         {"option", std::string(metric.label), "gain", "90 %", "replayed", "replay", "limited by"});
     table.add({"none", value(result.base.outcomes[w]), "", "", "",
@@ -62,13 +63,13 @@ void print_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result
                  interval_text(o.gains[w]), gain_text(o.replayed_gains[w]),
                  replay_text(o.outcomes[w]), why(o.outcomes[w], roadmap.workloads[w].metric)});
     }
-    fmt::print("{}", table.text());
+    say("{}", table.text());
   }
 }
 
 void print_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
   if (!result.no_features.empty()) {
-    fmt::print("features cannot be combined: {}\n", result.no_features);
+    say("features cannot be combined: {}\n", result.no_features);
     return;
   }
   TextTable table({"feature", "alone", "on top of all others", "share of the gain of all"});
@@ -84,18 +85,17 @@ void print_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& resul
     table.add({f.name, gain_text(f.alone), gain_text(f.last),
                std::isfinite(f.share) ? fmt::format("{:.1f}%", 100.0 * f.share) : "-"});
   }
-  fmt::print("{}\nfund in this order, {}:\n", table.text(), order_text(roadmap.by));
+  say("{}\nfund in this order, {}:\n", table.text(), order_text(roadmap.by));
   for (std::size_t i = 0; i < result.order.size(); ++i) {
     const sim::FeatureResult& f = result.features[result.order[i]];
-    fmt::print("  {}. {}: {} together ({}){}\n", i + 1, f.name,
-               gain_text(result.funded[i].portfolio.value),
-               replayed_text(result.funded[i], result.base), takes_text(roadmap.by, f.takes));
+    say("  {}. {}: {} together ({}){}\n", i + 1, f.name,
+        gain_text(result.funded[i].portfolio.value), replayed_text(result.funded[i], result.base),
+        takes_text(roadmap.by, f.takes));
   }
   std::size_t said = 0;
   for (const sim::FeaturePair& pair : result.pairs) {
     if (said < kPairs && std::abs(std::log(pair.gain)) > kWorthSaying) {
-      fmt::print(
-          "{}  {} and {} {}: {}\n",
+      say("{}  {} and {} {}: {}\n",
           said == 0 ? "\npairs that bring more or less than the product of their gains:\n" : "",
           result.features[pair.first].name, result.features[pair.second].name,
           pair.gain > 1.0 ? "help each other" : "do the same work", gain_text(pair.gain));
@@ -106,18 +106,17 @@ void print_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& resul
 
 void print_text(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
   if (!roadmap.question.empty()) {
-    fmt::print("{}\n\n", roadmap.question);
+    say("{}\n\n", roadmap.question);
   }
   if (!result.options.empty()) {
     print_options(roadmap, result);
   }
   if (!roadmap.features.empty()) {
-    fmt::print("{}", result.options.empty() ? "" : "\n");
+    say("{}", result.options.empty() ? "" : "\n");
     print_features(roadmap, result);
   }
   const std::vector<std::string> notes = replay_notes(roadmap, result);
-  fmt::print("{}{}{}", notes.empty() ? "" : "\n", fmt::join(notes, "\n"),
-             notes.empty() ? "" : "\n");
+  say("{}{}{}", notes.empty() ? "" : "\n", fmt::join(notes, "\n"), notes.empty() ? "" : "\n");
 }
 
 }  // namespace

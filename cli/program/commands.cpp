@@ -17,7 +17,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/document/harmless.hpp"
+#include "base/csv/csv.hpp"
 #include "base/document/notes.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
@@ -27,6 +27,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/terminal.hpp"
 
 namespace roofcast::cli {
@@ -96,12 +97,29 @@ void add_terminal_options(CLI::App& app) {
       ->group("Terminal");
 }
 
-// Whether a file that the chosen command writes is "-".
-bool writes_standard_output(const CLI::App& program) {
+const CLI::App& chosen_command(const CLI::App& program) {
   const CLI::App* last = &program;
   while (last->get_subcommands().size() == 1) {
     last = last->get_subcommands().front();
   }
+  return *last;
+}
+
+// Before the work is done that the file is for.
+void check_csv_names(const CLI::App& program) {
+  for (const char* name : {"--csv", "--timeline"}) {
+    const CLI::Option* option = chosen_command(program).get_option_no_throw(name);
+    if (option != nullptr && value_type(*option) == kFile) {
+      for (const std::string& file : option->results()) {
+        base::check_csv_name(file);
+      }
+    }
+  }
+}
+
+// Whether a file that the chosen command writes is "-".
+bool writes_standard_output(const CLI::App& program) {
+  const CLI::App* last = &chosen_command(program);
   static constexpr const char* kOutputs[] = {"--csv", "--report", "--output", "--save"};
   return std::any_of(std::begin(kOutputs), std::end(kOutputs), [&](const char* name) {
     const CLI::Option* option = last->get_option_no_throw(name);
@@ -128,16 +146,12 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
 
 // What the user gave may stand in it.
 void complain(std::string_view text) {
-  fmt::print(stderr, "{}{}", base::harmless(text),
-             text.empty() || text.ends_with('\n') ? "" : "\n");
+  tell("{}{}", text, text.empty() || text.ends_with('\n') ? "" : "\n");
 }
 
 // What CLI11 has no good words for: no command at all, one that there is not, and arguments too many.
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
-  const CLI::App* last = &app;  // that was named
-  while (last->get_subcommands().size() == 1) {
-    last = last->get_subcommands().front();
-  }
+  const CLI::App* last = &chosen_command(app);
   if (subcommands(*last).empty() || last->remaining_size() == 0) {
     if (!subcommands(*last).empty() && error.get_name() == "RequiredError") {
       fmt::print(stderr, "{}", last->help());
@@ -212,6 +226,7 @@ int parse_and_run(int argc, char** argv) {
   CLI::App& app = *program;
   try {
     app.parse(argc, argv);
+    check_csv_names(app);
     if (writes_standard_output(app)) {
       base::keep_standard_output();
     }
@@ -223,13 +238,13 @@ int parse_and_run(int argc, char** argv) {
     complain(error.what());
     return kBadInput;
   } catch (const std::system_error& error) {  // a full disk behind stdout, no memory for a thread
-    fmt::print(stderr, "error: the system refuses: {}\n", error.what());
+    complain(fmt::format("error: the system refuses: {}", error.what()));
     return kBadInput;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: there is not enough memory for so much\n");
     return kBadInput;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "roofcast: internal error, please report it: {}\n", error.what());
+    complain(fmt::format("roofcast: internal error, please report it: {}", error.what()));
     return kBug;
   }
 }

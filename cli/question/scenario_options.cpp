@@ -10,6 +10,7 @@
 
 #include "base/document/text_file.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
@@ -222,7 +223,7 @@ Node described_scenario(const ScenarioOptions& options, std::string_view command
   set_knobs(document, options.set, problems);
   problems.throw_if_any();
   for (const std::string& note : options.notes ? notes : std::vector<std::string>{}) {
-    fmt::print(stderr, "{}\n", note);
+    tell("{}\n", note);
   }
   if (!options.save.empty()) {
     const sim::Scenario s =

@@ -18,6 +18,7 @@
 #include "cli/program/progress.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/cost_text.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/missed_text.hpp"
@@ -147,25 +148,25 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
     }
   }
   if (!sweep.question.empty()) {
-    fmt::print("{}\n\n", sweep.question);
+    say("{}\n\n", sweep.question);
   }
-  fmt::print("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
-             table.meeting(), front.size());
-  fmt::print("{}", replay_text(replayed, outputs.simulate));
+  say("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
+      table.meeting(), front.size());
+  say("{}", replay_text(replayed, outputs.simulate));
   if (!left_out.empty()) {
-    fmt::print("{} of those that do are left out of the front; the first is {}\n", left_out.size(),
-               reason.text(left_out.front()));
+    say("{} of those that do are left out of the front; the first is {}\n", left_out.size(),
+        reason.text(left_out.front()));
   }
   std::vector<std::string> objectives = sweep.pareto.maximize;
   objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
   if (front.empty()) {
-    fmt::print("{}", none_text(points, table));
+    say("{}", none_text(points, table));
   } else {
-    fmt::print("\n{}", front_table(table, front, objectives, kTableRows));
+    say("\n{}", front_table(table, front, objectives, kTableRows));
     if (front.size() > kTableRows) {
-      fmt::print("({} of {} shown, spread over the front)\n", kTableRows, front.size());
+      say("({} of {} shown, spread over the front)\n", kTableRows, front.size());
     }
-    fmt::print("{}", prices_text(points, table, front));
+    say("{}", prices_text(points, table, front));
     std::vector<std::string> axes;
     std::size_t groups = 1;
     for (const std::size_t axis : sweep.group_axes()) {
@@ -173,12 +174,12 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
       groups *= sweep.axes[axis].values.size();
     }
     if (groups > 1 && groups <= kTableRows) {
-      fmt::print("\n{}", best_table(table, axes, objectives));
+      say("\n{}", best_table(table, axes, objectives));
     }
   }
-  fmt::print("\nCSV     {}\n", outputs.csv);
+  say("\nCSV     {}\n", outputs.csv);
   if (!outputs.report.empty()) {
-    fmt::print("Report  {}\n", outputs.report);
+    say("Report  {}\n", outputs.report);
   }
 }
 

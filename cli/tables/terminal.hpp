@@ -16,6 +16,11 @@ struct Terminal {
   bool color = false;
 };
 
+// The styles of tables, and what ends them.
+inline constexpr std::string_view kBold = "\x1b[1m";
+inline constexpr std::string_view kBest = "\x1b[1;32m";
+inline constexpr std::string_view kUnstyled = "\x1b[0m";
+
 // Of this process: plain and without limit until use_terminal() is called.
 const Terminal& terminal();
 

@@ -41,9 +41,6 @@ constexpr std::size_t kSentence = 40;     // characters of a column that may be 
 constexpr std::size_t kNarrowest = 24;    // of a column that is wrapped
 constexpr std::size_t kIndent = 4;        // of what stands below a row
 constexpr std::string_view kStar = " *";  // behind the best row where there is no colour
-constexpr const char* kBold = "\x1b[1m";
-constexpr const char* kBest = "\x1b[1;32m";
-constexpr const char* kPlain = "\x1b[0m";
 
 // Characters of UTF-8.
 std::size_t width_of(std::string_view text) {
@@ -122,7 +119,7 @@ std::string TextTable::text(const Terminal& on) const {
   }
   std::string out;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    const char* style = !on.color ? "" : r == 0 ? kBold : r == marked_ ? kBest : "";
+    const std::string_view style = !on.color ? "" : r == 0 ? kBold : r == marked_ ? kBest : "";
     std::string line;
     std::vector<std::string> last;  // lines of the last cell
     for (std::size_t c = 0; c < visible; ++c) {
@@ -140,7 +137,8 @@ std::string TextTable::text(const Terminal& on) const {
     for (std::size_t i = 1; i < last.size(); ++i) {
       line += '\n' + std::string(others, ' ') + last[i];
     }
-    out += *style != '\0' && !line.empty() ? style + line + kPlain + "\n" : line + "\n";
+    out += style.empty() || line.empty() ? line + "\n"
+                                         : fmt::format("{}{}{}\n", style, line, kUnstyled);
     if (r > 0 && visible < columns) {
       out += below(rows_.front(), rows_[r], visible, on.width);
     }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/provenance/version.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "sim/result/metrics.hpp"
 
@@ -47,7 +48,7 @@ void print_json(const nlohmann::ordered_json& answer) {
   constexpr auto kOtherBytes = nlohmann::ordered_json::error_handler_t::replace;  // of a file name
   nlohmann::ordered_json whole = json_answer();
   whole.update(answer);
-  fmt::print("{}\n", whole.dump(2, ' ', false, kOtherBytes));
+  say("{}\n", whole.dump(2, ' ', false, kOtherBytes));
 }
 
 }  // namespace roofcast::cli

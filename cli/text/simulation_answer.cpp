@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units/unit_text.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/trace_text.hpp"
@@ -30,31 +31,31 @@ void print_times(TextTable& table, std::string_view name, const sim::SimulatedTi
 void print_summary(const SimulationAnswer& a, const sim::SimulationSummary& s,
                    std::size_t warm_up) {
   const auto gpus = static_cast<double>(sim::gpus_of(sim::view(a.scenario.scenario)));
-  fmt::print("{}\n", times_table(s).text());
+  say("{}\n", times_table(s).text());
   if (const auto summaries =
           sim::summarise_classes(a.simulation, warm_up, a.scenario.stream.classes);
       !summaries.empty()) {
-    fmt::print("{}\n", classes_table(summaries).text());
+    say("{}\n", classes_table(summaries).text());
   }
   for (const auto& [what, value] : facts_of(tasks_of(a.simulation, a.scenario, warm_up))) {
-    fmt::print("{}: {}\n", what, value);
+    say("{}: {}\n", what, value);
   }
-  fmt::print("{} requests in {}: {}, {} out, {} out per GPU, {} in\n", s.requests,
-             display(s.duration.si(), "s"), per_second(s.requests_per_second, "requests/s"),
-             per_second(s.output_rate, "tok/s"), per_second(s.output_rate / gpus, "tok/s"),
-             per_second(s.input_rate, "tok/s"));
+  say("{} requests in {}: {}, {} out, {} out per GPU, {} in\n", s.requests,
+      display(s.duration.si(), "s"), per_second(s.requests_per_second, "requests/s"),
+      per_second(s.output_rate, "tok/s"), per_second(s.output_rate / gpus, "tok/s"),
+      per_second(s.input_rate, "tok/s"));
   if (any_objective(a.scenario.stream.classes)) {
-    fmt::print("attainment {} of the requests, goodput {}\n", percent(s.attainment),
-               per_second(s.goodput, "requests/s"));
+    say("attainment {} of the requests, goodput {}\n", percent(s.attainment),
+        per_second(s.goodput, "requests/s"));
   }
   if (s.prefix_hit_rate > 0.0) {
-    fmt::print("found in the KV cache: {:.1f} % of the input tokens", 100.0 * s.prefix_hit_rate);
-    fmt::print("{}\n", s.restored_share > 0.0
-                           ? fmt::format(", {:.1f} % in host memory", 100.0 * s.restored_share)
-                           : "");
+    say("found in the KV cache: {:.1f} % of the input tokens", 100.0 * s.prefix_hit_rate);
+    say("{}\n", s.restored_share > 0.0
+                    ? fmt::format(", {:.1f} % in host memory", 100.0 * s.restored_share)
+                    : "");
   }
   if (s.rejected > 0) {
-    fmt::print("rejected, longer than the context or the KV cache: {}\n", s.rejected);
+    say("rejected, longer than the context or the KV cache: {}\n", s.rejected);
   }
 }
 
@@ -141,27 +142,26 @@ std::string alarm_text(const BreachAlarm& a) {
 
 void print_text(const SimulationAnswer& a) {
   const std::int64_t replicas = a.scenario.scenario.serving.replicas;
-  fmt::print("{}{}\n{}\n\n", title(a.scenario.scenario),
-             replicas > 1 ? fmt::format(" · {} replicas", replicas) : "", a.stream);
+  say("{}{}\n{}\n\n", title(a.scenario.scenario),
+      replicas > 1 ? fmt::format(" · {} replicas", replicas) : "", a.stream);
   if (!a.simulation.reason.empty()) {
-    fmt::print("does not run: {}\n", a.simulation.reason);
+    say("does not run: {}\n", a.simulation.reason);
     return;
   }
   const workloads::RequestClasses& classes = a.scenario.stream.classes;
   print_summary(a, sim::summarise(a.simulation, 0, classes), 0);
   const sim::SimulatedLoad load = sim::load_of(a.simulation);
-  fmt::print(
-      "running {:.1f} on average, {} at most; waiting {:.1f}; KV cache {:.1f} % on average, {:.1f} "
+  say("running {:.1f} on average, {} at most; waiting {:.1f}; KV cache {:.1f} % on average, {:.1f} "
       "% at most\nbusy {:.1f} % of the time, {} iterations, {} preemptions\n",
       load.running, a.simulation.peak_running, load.waiting, 100.0 * load.cache,
       100.0 * a.simulation.peak_cache, 100.0 * load.utilisation, a.simulation.iterations,
       a.simulation.preemptions);
   if (a.warm_up > 0) {
-    fmt::print("\nWithout the first {} requests\n\n", a.warm_up);
+    say("\nWithout the first {} requests\n\n", a.warm_up);
     print_summary(a, sim::summarise(a.simulation, a.warm_up, classes), a.warm_up);
   }
   if (a.alarm) {
-    fmt::print("\n{}", alarm_text(*a.alarm));
+    say("\n{}", alarm_text(*a.alarm));
   }
 }
 

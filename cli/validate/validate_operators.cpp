@@ -8,6 +8,7 @@
 #include "calibrate/operators/operator_rows.hpp"
 #include "calibrate/operators/predict.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/validate/validation.hpp"
@@ -76,10 +77,10 @@ int validate_operators(const ValidationOptions& options) {
       }
       text.add(std::move(cells));
     }
-    fmt::print("{}\n", text.text());
+    say("{}\n", text.text());
   }
-  fmt::print("{}{}\n", skipped_table(skipped_by_reason),
-             calibrate::summary_line(options.kind, calibrate::summarise(all), skipped));
+  say("{}{}\n", skipped_table(skipped_by_reason),
+      calibrate::summary_line(options.kind, calibrate::summarise(all), skipped));
   return kDone;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibrate/trainings/post_training_rows.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/text/json_answer.hpp"
@@ -67,10 +68,10 @@ int validate_post_training(const ValidationOptions& options) {
     return kDone;
   }
   if (!all.empty()) {
-    fmt::print("{}\n", rows.text());
+    say("{}\n", rows.text());
   }
-  fmt::print("{}{}\n", skipped_table(skipped_by_reason),
-             calibrate::summary_line("step", calibrate::summarise(all), skipped));
+  say("{}{}\n", skipped_table(skipped_by_reason),
+      calibrate::summary_line("step", calibrate::summarise(all), skipped));
   return kDone;
 }
 

@@ -11,6 +11,7 @@
 #include "base/statistics/quantile.hpp"
 #include "calibrate/servers/request_runs.hpp"
 #include "cli/pages/simulation_report.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/text/json_answer.hpp"
@@ -134,18 +135,18 @@ TextTable loads_table(const calibrate::Replay& replay) {
 
 void print_run(const calibrate::RequestRun& run, const calibrate::Replay& replay,
                const RequestErrors& errors) {
-  fmt::print("{}: {}\n", run.name, text_of(run));
+  say("{}: {}\n", run.name, text_of(run));
   if (!replay.reason.empty()) {
-    fmt::print("not simulated: {}\n\n", replay.reason);
+    say("not simulated: {}\n\n", replay.reason);
     return;
   }
   if (errors.ttft.empty()) {
-    fmt::print("not simulated: every request is rejected\n\n");
+    say("not simulated: every request is rejected\n\n");
     return;
   }
-  fmt::print("{}\n", times_table(run, replay, errors).text());
+  say("{}\n", times_table(run, replay, errors).text());
   if (!run.loads.empty()) {
-    fmt::print("{}\n", loads_table(replay).text());
+    say("{}\n", loads_table(replay).text());
   }
 }
 
@@ -379,10 +380,10 @@ int validate_requests(const ValidationOptions& options) {
     (*options.json)["against"] = peer.text();
     return kDone;
   }
-  fmt::print("{}{}", skipped_table(skipped_by_reason), peer.text());
+  say("{}{}", skipped_table(skipped_by_reason), peer.text());
   for (const auto& [name, pairs] : {std::pair{"tpot", &all.tpot}, {"ttft", &all.ttft}}) {
-    fmt::print("{}\n", calibrate::summary_line(name, calibrate::summarise(*pairs),
-                                               requests - pairs->size()));
+    say("{}\n",
+        calibrate::summary_line(name, calibrate::summarise(*pairs), requests - pairs->size()));
   }
   return kDone;
 }

@@ -7,6 +7,7 @@
 
 #include "base/statistics/quantile.hpp"
 #include "calibrate/servers/serving_rows.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/validate/peer_comparison.hpp"
@@ -35,16 +36,15 @@ struct ServingErrors {
 // What the stacks' files say of their errors: from the configurations that are not held back.
 void print_stack_errors(const std::map<std::string, ServingErrors>& by_stack) {
   for (const auto& [stack, errors] : by_stack) {
-    fmt::print("\nerrors:  # {}\n", stack);
+    say("\nerrors:  # {}\n", stack);
     for (const auto& [metric, pairs] : {std::pair{"ttft", &errors.ttft}, {"tpot", &errors.tpot}}) {
       std::vector<double> ratios;
       for (const calibrate::Pair& pair : *pairs) {
         ratios.push_back(pair.measured / pair.predicted);
       }
-      fmt::print("  {}: {{rows: {}, median: {:.3f}, low: {:.3f}, high: {:.3f}}}\n", metric,
-                 pairs->size(), calibrate::summarise(*pairs).median,
-                 std::min(1.0, base::quantile(ratios, 0.05)),
-                 std::max(1.0, base::quantile(ratios, 0.95)));
+      say("  {}: {{rows: {}, median: {:.3f}, low: {:.3f}, high: {:.3f}}}\n", metric, pairs->size(),
+          calibrate::summarise(*pairs).median, std::min(1.0, base::quantile(ratios, 0.05)),
+          std::max(1.0, base::quantile(ratios, 0.95)));
     }
   }
 }
@@ -160,18 +160,18 @@ int validate_serving(const ValidationOptions& options) {
       const auto& [model, chip, stack] = key;
       table_of_groups.add(cells({model, chip, stack}, errors));
     }
-    fmt::print("{}\n", table_of_groups.text());
+    say("{}\n", table_of_groups.text());
     TextTable table_of_parts(header({"rows that"}));
     for (const auto& [part, errors] : parts) {
       table_of_parts.add(cells({std::string(part)}, errors));
     }
-    fmt::print("{}\n", table_of_parts.text());
-    fmt::print("{}", speculation.text());
+    say("{}\n", table_of_parts.text());
+    say("{}", speculation.text());
     print_stack_errors(given_by_stack);
   }
-  fmt::print("{}{}", skipped_table(skipped_by_reason), peer.text());
-  fmt::print("{}\n{}\n", calibrate::summary_line("tpot", calibrate::summarise(all.tpot), skipped),
-             calibrate::summary_line("ttft", calibrate::summarise(all.ttft), skipped));
+  say("{}{}", skipped_table(skipped_by_reason), peer.text());
+  say("{}\n{}\n", calibrate::summary_line("tpot", calibrate::summarise(all.tpot), skipped),
+      calibrate::summary_line("ttft", calibrate::summarise(all.ttft), skipped));
   return kDone;
 }
 

@@ -10,6 +10,7 @@
 #include "base/csv/csv.hpp"
 #include "calibrate/accuracy/agreement.hpp"
 #include "cli/program/progress.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/validate/validation.hpp"
@@ -157,13 +158,13 @@ void print_impossible(const std::vector<Agreement>& rows) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i].impossible.empty() && ++count <= kPrinted) {
-      fmt::print("\n# Scenario {} is impossible: {}\n{}", i, fmt::join(rows[i].impossible, "; "),
-                 rows[i].yaml);
+      say("\n# Scenario {} is impossible: {}\n{}", i, fmt::join(rows[i].impossible, "; "),
+          rows[i].yaml);
     }
   }
   const auto refused = std::count_if(rows.begin(), rows.end(),
                                      [](const Agreement& row) { return !row.reason.empty(); });
-  fmt::print("\nestimates: scenarios={} refused={} impossible={}\n", rows.size(), refused, count);
+  say("\nestimates: scenarios={} refused={} impossible={}\n", rows.size(), refused, count);
 }
 
 std::string worse_table(const std::vector<Agreement>& rows) {
@@ -216,8 +217,8 @@ void print_worse(const std::vector<Agreement>& rows) {
       }
     }
   }
-  fmt::print("\n{}\n{}{}better hardware: {} estimates are contradicted by the simulator\n",
-             worse_table(rows), simulated.text(), scenarios, contradicted(rows));
+  say("\n{}\n{}{}better hardware: {} estimates are contradicted by the simulator\n",
+      worse_table(rows), simulated.text(), scenarios, contradicted(rows));
 }
 
 }  // namespace
@@ -247,7 +248,7 @@ int validate_simulation(const ValidationOptions& options) {
     return contradicted(rows) > 0 ? kInfeasible : kDone;
   }
   if (run.simulates) {
-    fmt::print("{}", agreement_table(rows));
+    say("{}", agreement_table(rows));
   }
   print_impossible(rows);
   if (run.betters) {

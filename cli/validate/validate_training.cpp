@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibrate/trainings/training_errors.hpp"
+#include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/exit_code.hpp"
 #include "cli/validate/validation.hpp"
@@ -60,7 +61,7 @@ int validate_training(const ValidationOptions& options) {
       }
       by_group.add(cells);
     }
-    fmt::print("{}\n", by_group.text());
+    say("{}\n", by_group.text());
   }
   if (!errors.parts.empty()) {
     TextTable by_part({"steps that", "rows", "mape", "median", "p90", "bias", "in 90%"});
@@ -71,14 +72,13 @@ int validate_training(const ValidationOptions& options) {
       }
       by_part.add(cells);
     }
-    fmt::print("{}\n", by_part.text());
+    say("{}\n", by_part.text());
   }
-  fmt::print(
-      "{}{}\n", skipped_table(errors.skipped),
+  say("{}{}\n", skipped_table(errors.skipped),
       calibrate::summary_line("step", calibrate::summarise(errors.steps), errors.skipped_rows()));
   if (!errors.memory.empty()) {
-    fmt::print("{}\n", calibrate::summary_line("memory", calibrate::summarise(errors.memory),
-                                               errors.skipped_rows()));
+    say("{}\n", calibrate::summary_line("memory", calibrate::summarise(errors.memory),
+                                        errors.skipped_rows()));
   }
   return kDone;
 }

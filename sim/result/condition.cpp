@@ -172,8 +172,7 @@ std::string missed(std::span<const Condition> conditions, const ServingEstimate&
   return {};
 }
 
-std::string without_value(const Condition& condition, bool trains) {
-  const Metric& metric = *find_metric(condition.metric);
+std::string without_value(const Metric& metric, std::string_view consequence, bool trains) {
   const char* why = metric.of_run && trains ? "it needs the section run"
                     : metric.of_training    ? "it is of training, and the scenario serves"
                     : trains                ? "it is of serving, and the scenario trains"
@@ -185,8 +184,12 @@ std::string without_value(const Condition& condition, bool trains) {
                     : metric.of_prices || metric.unit.starts_with("USD")
                         ? "it needs prices"
                         : "the closed form of this traffic and deployment has none";
-  return fmt::format("no point has a value of {}, so \"{}\" cannot hold: {}", metric.name,
-                     condition.text, why);
+  return fmt::format("no point has a value of {}, so {}: {}", metric.name, consequence, why);
+}
+
+std::string without_value(const Condition& condition, bool trains) {
+  return without_value(*find_metric(condition.metric),
+                       fmt::format("\"{}\" cannot hold", condition.text), trains);
 }
 
 std::string with_unit(const std::string& name) {

@@ -20,6 +20,8 @@
 
 namespace roofcast::sim {
 
+struct Metric;
+
 struct Condition {
   enum class Relation { less, less_equal, greater, greater_equal, equal };
   std::string text;
@@ -44,6 +46,8 @@ std::string missed(std::span<const Condition> conditions, const ServingEstimate&
 
 // The message that no estimate has a value of the metric of a condition, and why. `trains`: the scenarios train.
 std::string without_value(const Condition& condition, bool trains);
+// The same of a metric that is asked for otherwise; `consequence` is a clause.
+std::string without_value(const Metric& metric, std::string_view consequence, bool trains);
 
 // The metric that alone begins with the words of `name`: "ttft_p95" is ttft_p95_s. Else the name as it is.
 std::string with_unit(const std::string& name);

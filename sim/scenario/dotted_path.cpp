@@ -80,19 +80,30 @@ std::vector<Node*> select(Node* list, const Step& step, std::string_view path,
   return found;
 }
 
-bool multiply(Node& target, const std::string& factor_text) {
-  std::string_view factor_view(factor_text);
-  factor_view.remove_prefix(factor_view.find_first_not_of("x "));
+// No real change is near these; beyond them is a mistake, and what follows from it no number.
+constexpr double kLeastFactor = 1e-12;  // but for 0
+constexpr double kMostFactor = 1e12;
+
+// Returns what is wrong with the factor or the target; empty where nothing is.
+std::string multiply(Node& target, const std::string& factor_text) {
+  std::string_view digits(factor_text);
+  digits.remove_prefix(digits.find_first_not_of("x "));
   double factor = 0.0;
-  const auto parsed =
-      std::from_chars(factor_view.data(), factor_view.data() + factor_view.size(), factor);
-  const bool whole =
-      parsed.ec == std::errc() && parsed.ptr == factor_view.data() + factor_view.size();
-  const auto text = whole ? base::multiplied(target.text, factor) : std::nullopt;
-  if (text) {
-    target.text = *text;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), factor);
+  const bool whole = parsed.ptr == digits.data() + digits.size();
+  const bool far = parsed.ec == std::errc::result_out_of_range ||
+                   (factor != 0.0 && !(factor >= kLeastFactor && factor <= kMostFactor));
+  if (whole && far) {
+    return fmt::format("\"{}\" is out of range: a factor is from {:g} to {:g}", factor_text,
+                       kLeastFactor, kMostFactor);
   }
-  return text.has_value();
+  const auto text =
+      whole && target.is_scalar() ? base::multiplied(target.text, factor) : std::nullopt;
+  if (!text) {
+    return fmt::format("\"{}\" multiplies a number, but there is none here", factor_text);
+  }
+  target.text = *text;
+  return {};
 }
 
 void report_no_number(const Node& group, std::string_view key, std::string_view path,
@@ -194,11 +205,10 @@ void set_at(Node& document, std::string_view path, const base::Place& path_place
   for (Node* node : nodes) {
     if (!is_factor(value)) {
       *node = value;
-    } else if (node->is_scalar() && multiply(*node, value.text)) {
+    } else if (const std::string wrong = multiply(*node, value.text); wrong.empty()) {
       node->place = value.place;
     } else {
-      problems.add(value.place, path,
-                   fmt::format("\"{}\" multiplies a number, but there is none here", value.text));
+      problems.add(value.place, path, wrong);
     }
   }
 }

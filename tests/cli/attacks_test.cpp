@@ -99,12 +99,13 @@ TEST_CASE("What once broke the program is answered or refused in words", "[cli]"
       {"simulate examples/llama-70b_arrivals.yaml --set 'traffic.arrivals.rate=1e-9 /s' "
        "--set traffic.requests=10",
        0, "more than 100 days"},
-      {"simulate" + one + "--trace /dev/zero", 2, "longer than 256 MiB"},
-      {"estimate" + one + "--set 'traffic={trace: /dev/zero}'", 2, "longer than 256 MiB"},
-      {"pareto /dev/zero --maximize x", 2, "longer than 256 MiB"},
-      {"report /dev/zero -o page.html", 2, "longer than 256 MiB"},
-      {"compare" + one + "/dev/zero", 2, "longer than 256 MiB"},
-      {"calibrate validate serving /dev/zero", 2, "longer than 256 MiB"},
+      {"simulate" + one + "--trace /dev/zero", 2, "no text"},
+      {"estimate" + one + "--set 'traffic={trace: /dev/zero}'", 2, "no text"},
+      {"pareto /dev/zero --maximize x", 2, "no text"},
+      {"pareto <(yes 1,2) --maximize 1", 2, "longer than 256 MiB"},
+      {"report /dev/zero -o page.html", 2, "no text"},
+      {"compare" + one + "/dev/zero", 2, "no text"},
+      {"calibrate validate serving /dev/zero", 2, "no text"},
       {"estimate /dev/zero", 2, "larger than 4 MiB"},
       {"sweep /dev/zero --csv x.csv", 2, "larger than 4 MiB"},
       {"solve" + one + "--vary traffic.concurrency=1..512 --until 'step_s <= 10'", 2,
@@ -118,6 +119,94 @@ TEST_CASE("What once broke the program is answered or refused in words", "[cli]"
   for (const Attack& attack : attacks) {
     check(roofcast, attack);
   }
+}
+
+TEST_CASE("A figure, a factor or an objective that nothing has is refused by name", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  const std::string one = " examples/llama-70b.yaml ";
+  for (const char* command : {"estimate", "estimate --format csv", "simulate"}) {
+    for (const auto& [set, said] :
+         {std::pair{"system.chip.hbm.bandwidth=x1e-320", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"system.chip.hbm.bandwidth=x1e-400", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"system.chip.tensor.*=x1e-200", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"system.chip.compute.clock=x1e+100", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"system.chip.compute.clock=x1e-100", "a factor is from 1e-12 to 1e+12"},
+          std::pair{"'system.chip.hbm.bandwidth=1e-300 TB/s'", "a bandwidth is from 0.001 B/s"},
+          std::pair{"'system.price.per_gpu_hour=1e308 USD/h'", "a price rate is from"}}) {
+      check(roofcast, {command + one + "--set " + set, 2, said});
+    }
+  }
+  check(roofcast, {"kernel gemm --m 8192 --n 8192 --k 8192 --chip h100_sxm "
+                   "--set system.chip.hbm.bandwidth=x1e-320",
+                   2, "a factor is from"});
+  check(roofcast, {"show example llama70b_h200_hbm > hbm.yaml", 0, ""});
+  check(roofcast, {"show example llama-70b > llama-70b.yaml", 0, ""});
+  roofcast.write("mfu.yaml", R"(base: llama-70b.yaml
+axes: {traffic.concurrency: [1, 2]}
+pareto: {maximize: [mfu]}
+)");
+  check(roofcast,
+        {"sweep mfu.yaml --csv o.csv", 2,
+         "pareto.maximize: no point has a value of mfu, so no point is on the front: it is "
+         "of training, and the scenario serves"});
+}
+
+TEST_CASE("A log with a number that no machine has is refused in words", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  const std::string one = " examples/llama-70b.yaml ";
+  const std::string log =
+      R"({"model_id": "m", "completed": 10, "total_input_tokens": 100, "total_output_tokens": 100,
+"request_rate": "inf", "max_concurrency": CLIENTS, "mean_ttft_ms": TTFT})";
+  const auto with = [&](const std::string& clients, const std::string& ttft) {
+    std::string text = log;
+    text.replace(text.find("CLIENTS"), 7, clients);
+    text.replace(text.find("TTFT}"), 4, ttft);
+    return text;
+  };
+  roofcast.write("large.json", with("4", "1e400"));
+  roofcast.write("lines.json", with("4", "1") + "\n" + with("4", "1e400") + "\n");
+  roofcast.write("clients.json", with("1e300", "1"));
+  check(roofcast,
+        {"compare" + one + "large.json", 2, "large.json:1: error: a number is too large"});
+  check(roofcast, {"compare" + one + "lines.json", 2, "error: "});
+  check(roofcast, {"compare" + one + "clients.json", 2, "1e+300 clients: more than"});
+  roofcast.write("none.csv",
+                 "Start (ns),Duration (ns),Device,Name\n0,0,0,gemm\n5,1e-320,0,other\n");
+  check(roofcast, {"compare" + one + "none.csv", 2, "its kernels take no time"});
+  roofcast.write(
+      "trace.json",
+      R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1e400, "dur": 1}]})");
+  check(roofcast, {"compare" + one + "trace.json", 2, "no JSON at byte"});
+}
+
+TEST_CASE("A broken file of the user's catalog hides no other entry, and a missing catalog is told",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  std::filesystem::create_directories(roofcast.path("own/chips"));
+  std::filesystem::create_directories(roofcast.path("own/models"));
+  roofcast.write("own/chips/broken.yaml", "name: [\n");
+  roofcast.write("own/models/broken.yaml", "fp8\n");
+  for (const char* list : {"list", "list chips", "list models", "list --csv"}) {
+    INFO(list);
+    const Outcome outcome = roofcast.shell("ROOFCAST_CATALOG=own roofcast " + std::string(list));
+    CHECK(outcome.code == 0);
+    CHECK((contains(outcome.out, "h100_sxm") || contains(outcome.out, "llama-3.1-70b")));
+    CHECK(contains(outcome.err, "broken is left out, it cannot be read"));
+  }
+  const Outcome missing = roofcast.shell("ROOFCAST_CATALOG=/nowhere roofcast list chips");
+  CHECK(missing.code == 0);
+  CHECK(contains(missing.err, "ROOFCAST_CATALOG is /nowhere, which is no directory"));
 }
 
 TEST_CASE("What the user gave reaches the terminal without control characters", "[cli]") {
@@ -134,6 +223,22 @@ TEST_CASE("What the user gave reaches the terminal without control characters", 
   roofcast.write("cells.csv", "name,speed\n\x1b[2Ja,1\n");
   check(roofcast, {"pareto cells.csv --maximize speed", 0, "?[2Ja"});
   check(roofcast, {"pack red.csv --memory '80 GB'", 2, "unknown column \"?[2Jmemory\""});
+  const std::string named = R"( --set 'system.name="\e]0;pwn\a\e[31mred"' )";
+  for (const char* command :
+       {"estimate", "estimate --explain", "estimate --format csv", "estimate --json", "simulate",
+        "sensitivity", "estimate --kubernetes -", "estimate --save -"}) {
+    check(roofcast, {command + std::string(" examples/llama-70b.yaml") + named, 0, ""});
+  }
+  roofcast.shell("cp examples/llama-70b.yaml $(printf '\\033[31m').yaml");
+  check(roofcast, {"check $(printf '\\033[31m').yaml", 0, "?[31m.yaml"});
+  roofcast.write("model.json",
+                 "{\"model_id\": \"\\u001b[31m\", \"completed\": 10, "
+                 "\"total_input_tokens\": 100, \"total_output_tokens\": 100, "
+                 "\"request_rate\": \"inf\", \"mean_ttft_ms\": 3}");
+  check(roofcast, {"compare examples/llama-70b.yaml model.json --force", 0, "?[31m"});
+  roofcast.write("kernels.csv",
+                 "Start (ns),Duration (ns),Device,Name\n0,9000,0,\x1b[31mk\n9000,9,0,gemm\n");
+  check(roofcast, {"compare examples/llama-70b.yaml kernels.csv --iterations 1", 0, "?[31mk"});
 }
 
 TEST_CASE("A damaged identity or provenance of a result is refused in words", "[cli]") {

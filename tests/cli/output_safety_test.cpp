@@ -74,6 +74,59 @@ TEST_CASE("A full disk behind stdout is an error", "[cli]") {
     CHECK(outcome.code == 2);
     CHECK(contains(outcome.err, "cannot write"));
   }
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.output({"sweep", "hbm.yaml", "--csv", "r.csv", "--quiet", "--no-replay"});
+  for (const char* command :
+       {"report r.csv -o -", "brief llama-70b.yaml -o - --no-replay",
+        "estimate llama-70b.yaml --save -", "simulate llama-70b.yaml --report -",
+        "sweep hbm.yaml --csv x.csv --no-replay --report -",
+        "sweep hbm.yaml --csv - --no-replay"}) {
+    INFO(command);
+    const Outcome outcome = roofcast.shell("roofcast " + std::string(command) + " > /dev/full");
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "cannot write"));
+  }
+}
+
+TEST_CASE("Rows are not written as CSV under a name of something else", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  for (const char* command :
+       {"sweep hbm.yaml --csv o.parquet", "sweep hbm.yaml --csv o.arrow --shard 1/2",
+        "sweep hbm.yaml --csv o.csv.xz --resume", "simulate llama-70b.yaml --csv o.feather",
+        "submit hbm.yaml --shards 2 --commands --csv o.parquet"}) {
+    INFO(command);
+    const Outcome outcome = roofcast.shell("roofcast " + std::string(command));
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "choose a name that ends in .csv or .csv.gz"));
+    CHECK(roofcast.shell("ls o.* 2>/dev/null").out.empty());
+  }
+}
+
+TEST_CASE("A name that begins as a formula is text in the CSV, and the same name when it is read",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", R"(base: llama-70b.yaml
+axes:
+  kind: {"=1+1": {}, "-2+3": {system.chip.hbm.bandwidth: x2}}
+pareto: {maximize: [throughput_tok_per_s_per_gpu]}
+)");
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.output({"sweep", "s.yaml", "--csv", "o.csv", "--no-replay", "--quiet"});
+  CHECK(contains(roofcast.read("o.csv"), ",'=1+1,"));
+  CHECK(contains(roofcast.read("o.csv"), ",'-2+3,"));
+  const std::string front =
+      roofcast.output({"pareto", "o.csv", "--maximize", "throughput_tok_per_s_per_gpu"});
+  CHECK(contains(front, "-2+3"));
+  CHECK(!contains(front, "'-2+3"));
+  roofcast.output({"report", "o.csv", "-o", "o.html"});
 }
 
 }  // namespace roofcast::cli::cli_output_safety

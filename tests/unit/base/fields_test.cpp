@@ -155,14 +155,14 @@ TEST_CASE("a range includes its ends unless it is open", "[unit]") {
     return said("n: " + value, [&](Fields& f) { f.number("n", number, range); }).empty();
   };
   CHECK(fits("0", not_negative));
-  CHECK_FALSE(fits("-1e-300", not_negative));
+  CHECK_FALSE(fits("-1e-30", not_negative));
   CHECK_FALSE(fits("0", positive));
-  CHECK(fits("1e-300", positive));
+  CHECK(fits("1e-30", positive));
   CHECK(fits("0", fraction));
   CHECK(fits("1", fraction));
   CHECK_FALSE(fits("1.0000001", fraction));
   CHECK_FALSE(fits("0.9999", at_least_one));
-  CHECK(fits("-1e300", any_value));
+  CHECK(fits("-1e18", any_value));
 }
 
 TEST_CASE("a value out of its range is told with the bound and the user's own text", "[unit]") {
