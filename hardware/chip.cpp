@@ -148,6 +148,8 @@ void read(Fields& f, Chip& chip) {
       "assumed",
       [&](Fields& g) {
         g.integer("sms", chip.assumed.sms, base::at_least_one);
+        g.number("relative_exponential_rate", chip.measured.relative_exponential_rate,
+                 base::positive, base::optional);
         g.quantity("clock", chip.assumed.clock);
         g.quantity("l2_capacity", chip.assumed.l2_capacity);
         read_share(g, chip.assumed.flop_share);

@@ -26,6 +26,8 @@ struct MeasuredChip {
   std::optional<base::BytesPerSecond> l2_bandwidth;      // reads that hit
   std::optional<base::Seconds> dram_latency;             // pointer chase
   std::optional<base::FlopsPerSecond> exponential_rate;  // exp() of the whole chip
+  double relative_exponential_rate =
+      1.0;  // of a changed chip whose rate is not known, to what it had
   std::optional<double>
       flop_share;  // share of the TDP that bf16 FLOP alone would draw at the dense peak
 };

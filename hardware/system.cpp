@@ -127,18 +127,25 @@ std::string priced_with(const System& system, const Fields& whole, const base::N
 
 }  // namespace
 
-std::string System::title() const {
+std::string System::other_chip() const {
   const std::string before = chip.parent ? chip.parent->name : "";
-  if (before == chip.name) {
-    return fmt::format("{} with a changed {}", name, chip.name);
-  }
-  return before.empty() && replaces.empty() ? name : fmt::format("{} with {}", name, chip.name);
+  return before == chip.name                  ? "a changed " + chip.name
+         : before.empty() && replaces.empty() ? ""
+                                              : chip.name;
+}
+
+std::string System::title() const {
+  const std::string other = other_chip();
+  const std::string size =
+      described_chips == 0 || described_chips == chips ? "" : fmt::format(", as {} GPUs", chips);
+  return name + size + (other.empty() ? "" : " with " + other);
 }
 
 void read(Fields& f, System& system) {
   system.id = f.node().reference;
   f.text("name", system.name);
   f.text("replaces", system.replaces, base::optional);
+  f.integer("described_chips", system.described_chips, base::at_least_one, base::optional);
   f.group("chip", [&](Fields& g) {
     read(g, system.chip);
     check_known(g, system.chip);
