@@ -241,7 +241,7 @@ constexpr Metric kMetrics[] = {
      .better = Better::higher,
      .description = "output tokens per second and megawatt that the site must deliver: GPUs at "
                     "their limit, hosts and PUE",
-     .formula = "throughput_tok_per_s / (gpus x (TDP + host power) x PUE)",
+     .formula = "throughput_tok_per_s / (gpus x (power.cap, or the TDP, + host power) x PUE)",
      .validity = kSite,
      .value = [](const E& e) { return e.output_rate / (e.economics.reserved.si() / base::mega); },
      .of_prices = true,
@@ -264,7 +264,9 @@ constexpr Metric kMetrics[] = {
      .unit = "",
      .better = Better::higher,
      .description = "GPUs of the most replicas that the power budget feeds at their limit",
-     .formula = "floor(budget / ((TDP + host power) x PUE of one replica)) x GPUs of a replica",
+     .formula =
+         "floor(budget / ((power.cap, or the TDP, + host power) x PUE of one replica)) x GPUs of a "
+         "replica",
      .validity = kSite,
      .value = [](const E& e) { return e.economics.gpus_in_budget; },
      .of_prices = true,
