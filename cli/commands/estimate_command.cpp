@@ -226,7 +226,8 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
         (metric.of_answers || metric.of_agents || metric.of_prices || metric.of_objectives ||
          metric.of_arrivals || s.training.trains() || metric.of_training) &&
         std::isnan(metric.value(e));
-    if (metric.bounds.empty() && !unknown && !metric.of_causes) {
+    const bool at_full_clocks = metric.of_clocks && !(metric.value(e) < 1.0);
+    if (metric.bounds.empty() && !unknown && !metric.of_causes && !at_full_clocks) {
       const auto [low, high] = sim::interval90(metric, e);
       std::vector<std::string> cells = {
           std::string(metric.label), display(metric.value(e), metric.unit),

@@ -50,7 +50,9 @@ struct Metric {
   bool of_objectives = false;  // needs traffic.objectives
   bool of_arrivals = false;    // needs requests that arrive, whoever waits
   bool of_causes = false;      // needs tell_causes() (sim/result/causes.hpp)
-  Scope scope = Scope::all;    // of a bound: Scope::all stands for that of the metric
+  bool of_clocks =
+      false;  // of each load, and shown where it is a question: at full clocks it says nothing
+  Scope scope = Scope::all;  // of a bound: Scope::all stands for that of the metric
   // Paths of the scenario, one of which must say something.
   std::array<std::string_view, 2> needs = {};
 };
