@@ -36,6 +36,14 @@ void read_power(Fields& f, Chip& chip) {
   }
 }
 
+// A changed chip has copies of the figures of its parent. The TDP that nobody gave since stands where that copy does.
+bool has_tdp_of_parent(const base::Node& chip) {
+  const base::Node* now = chip.find_path("power.tdp");
+  const base::Node* was = chip.find_path("parent.tdp");
+  return now != nullptr && was != nullptr && now->place.source == was->place.source &&
+         now->place.mark == was->place.mark;
+}
+
 void read_parent(Fields& f, ParentChip& parent) {
   f.text("name", parent.name, base::optional);
   f.integer("sms", parent.sms, base::at_least_one);
@@ -140,6 +148,8 @@ void read(Fields& f, Chip& chip) {
         g.quantity("l2_bandwidth", chip.measured.l2_bandwidth);
         g.quantity("dram_latency", chip.measured.dram_latency);
         g.quantity("exponential_rate", chip.measured.exponential_rate);
+        g.number("relative_exponential_rate", chip.measured.relative_exponential_rate,
+                 base::positive, base::optional);
         read_share(g, chip.measured.flop_share);
         g.source();
       },
@@ -148,8 +158,6 @@ void read(Fields& f, Chip& chip) {
       "assumed",
       [&](Fields& g) {
         g.integer("sms", chip.assumed.sms, base::at_least_one);
-        g.number("relative_exponential_rate", chip.measured.relative_exponential_rate,
-                 base::positive, base::optional);
         g.quantity("clock", chip.assumed.clock);
         g.quantity("l2_capacity", chip.assumed.l2_capacity);
         read_share(g, chip.assumed.flop_share);
@@ -165,6 +173,9 @@ void read(Fields& f, Chip& chip) {
       base::optional);
   f.group(
       "parent", [&](Fields& g) { read_parent(g, chip.parent.emplace()); }, base::optional);
+  if (chip.parent && chip.tdp && has_tdp_of_parent(f.node())) {
+    chip.tdp_of = chip.parent->name;
+  }
   if (chip.l2_slices && !chip.measured.l2_bandwidth) {
     f.problem("l2.slices", "need measured.l2_bandwidth, which they share");
   }

@@ -85,6 +85,8 @@ struct Chip {
   std::optional<std::int64_t> l2_slices;
   double l2_relative_slices = 1.0;  // of a changed chip whose number is not known, to those it had
   std::optional<base::Watts> tdp;
+  // The chip before it was changed, where the TDP is still that one's; empty: it is not.
+  std::string tdp_of;
   std::optional<base::Watts> cap;              // at most the TDP
   std::optional<base::BytesPerSecond> nvlink;  // per direction
   std::optional<Links> links;

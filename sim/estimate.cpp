@@ -9,6 +9,7 @@
 #include "sim/result/causes.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/result/feasibility.hpp"
+#include "sim/result/parent_figures.hpp"
 #include "sim/serving/agents.hpp"
 #include "sim/serving/disaggregated.hpp"
 #include "sim/serving/lockstep.hpp"
@@ -100,6 +101,9 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
     e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   }
   add_costs(s, e, workspace);
+  if (std::string parents = parent_figures_of(s); !parents.empty()) {
+    e.parent_figures = std::make_shared<const std::string>(std::move(parents));
+  }
   if (s.run != nullptr && e.workflow != nullptr) {
     add_run(s, e);
   }

@@ -270,6 +270,9 @@ nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimat
     json[std::string(metric.name)] = e.fits() ? metric.value(e) : NAN;  // null where not finite
   }
   for (const sim::TextMetric& text : sim::text_metrics()) {
+    if (text.of_parents && e.parent_figures == nullptr) {
+      continue;
+    }
     json[std::string(text.name)] = e.fits() ? std::string(text.value(e)) : std::string();
   }
   json["limited_by"] = limits_json(e);
@@ -296,7 +299,7 @@ nlohmann::ordered_json json_of(const sim::ServingEstimate& e, std::string_view d
 
 void print_csv(const sim::ScenarioView& s, const sim::ServingEstimate& e) {
   std::vector<std::string> columns = {"fits", "reason"};
-  add_metric_columns(columns);
+  add_metric_columns(columns, e.parent_figures != nullptr);
   sim::Workspace workspace;
   const nlohmann::ordered_json classes =
       classes_json(s, e, e.fits() ? sim::class_attainment(s, workspace) : std::vector<double>());
@@ -307,7 +310,7 @@ void print_csv(const sim::ScenarioView& s, const sim::ServingEstimate& e) {
   base::CsvWriter csv(std::cout, columns);
   csv.append(e.fits() ? "true" : "false");
   csv.append(sim::reason(e));
-  append_metrics(csv, e);
+  append_metrics(csv, e, e.parent_figures != nullptr);
   for (const auto& each : classes) {
     csv.append(each["attainment"].get<double>());
     csv.append(each["goodput"].get<double>());

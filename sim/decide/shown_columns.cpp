@@ -130,7 +130,8 @@ std::vector<std::string> shown_columns(const Sweep& sweep,
                  if (replayed != nullptr) {
                    return is_asked_for(sweep, replayed->name) || applies(*replayed, sweep);
                  }
-                 if (is_asked_for(sweep, column) || names(sweep.columns, column)) {
+                 if (is_asked_for(sweep, column) || names(sweep.columns, column) ||
+                     (text != nullptr && text->of_parents)) {
                    return true;
                  }
                  if (!sweep.columns.empty()) {

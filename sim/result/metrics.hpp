@@ -79,6 +79,8 @@ struct TextMetric {
   std::string_view (*value)(const ServingEstimate&);  // empty if there is none
   bool of_causes = false;                             // as of Metric
   Scope scope = Scope::all;
+  // Only where a system has figures of the chip before (sim/result/parent_figures.hpp): others have no such column.
+  bool of_parents = false;
 };
 std::span<const TextMetric> text_metrics();
 const TextMetric* find_text(std::string_view name);  // nullptr where there is none
