@@ -101,9 +101,7 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
     e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   }
   add_costs(s, e, workspace);
-  if (std::string parents = parent_figures_of(s); !parents.empty()) {
-    e.parent_figures = std::make_shared<const std::string>(std::move(parents));
-  }
+  e.parent_figures = parent_figures_of(s);
   if (s.run != nullptr && e.workflow != nullptr) {
     add_run(s, e);
   }

@@ -4,6 +4,7 @@
 // A cost or a power that rests on one is that of another part, so whatever prints a result says it, in the same words.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,8 @@ std::vector<ParentFigure> parent_figures(const hardware::System& system,
                                          const hardware::Prices& prices,
                                          std::string_view key = "system");
 
-// "price of NVIDIA H200 SXM, TDP of NVIDIA H200 SXM"; empty where there are none.
-std::string parent_figures_of(const ScenarioView& scenario);
+// "price and TDP of NVIDIA H200 SXM"; nothing where there are none. Points of a sweep that have the same share the text.
+std::shared_ptr<const std::string> parent_figures_of(const ScenarioView& scenario);
 
 // A sentence for each system and chip before: which figures they are, and the keys that set them.
 std::vector<std::string> parent_sentences(const ScenarioView& scenario);
