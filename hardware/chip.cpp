@@ -36,6 +36,14 @@ void read_power(Fields& f, Chip& chip) {
   }
 }
 
+// A changed chip has copies of the figures of its parent. The TDP that nobody gave since stands where that copy does.
+bool has_tdp_of_parent(const base::Node& chip) {
+  const base::Node* now = chip.find_path("power.tdp");
+  const base::Node* was = chip.find_path("parent.tdp");
+  return now != nullptr && was != nullptr && now->place.source == was->place.source &&
+         now->place.mark == was->place.mark;
+}
+
 void read_parent(Fields& f, ParentChip& parent) {
   f.text("name", parent.name, base::optional);
   f.integer("sms", parent.sms, base::at_least_one);
@@ -140,6 +148,8 @@ void read(Fields& f, Chip& chip) {
         g.quantity("l2_bandwidth", chip.measured.l2_bandwidth);
         g.quantity("dram_latency", chip.measured.dram_latency);
         g.quantity("exponential_rate", chip.measured.exponential_rate);
+        g.number("relative_exponential_rate", chip.measured.relative_exponential_rate,
+                 base::positive, base::optional);
         read_share(g, "flop_share", base::positive, chip.measured.flop_share);
         g.number("voltage_exponent", chip.measured.voltage_exponent, {0.2, 3.0}, base::optional);
         read_share(g, "voltage_floor", base::fraction, chip.measured.voltage_floor);
@@ -165,6 +175,9 @@ void read(Fields& f, Chip& chip) {
       base::optional);
   f.group(
       "parent", [&](Fields& g) { read_parent(g, chip.parent.emplace()); }, base::optional);
+  if (chip.parent && chip.tdp && has_tdp_of_parent(f.node())) {
+    chip.tdp_of = chip.parent->name;
+  }
   if (chip.l2_slices && !chip.measured.l2_bandwidth) {
     f.problem("l2.slices", "need measured.l2_bandwidth, which they share");
   }

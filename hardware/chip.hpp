@@ -26,6 +26,8 @@ struct MeasuredChip {
   std::optional<base::BytesPerSecond> l2_bandwidth;      // reads that hit
   std::optional<base::Seconds> dram_latency;             // pointer chase
   std::optional<base::FlopsPerSecond> exponential_rate;  // exp() of the whole chip
+  double relative_exponential_rate =
+      1.0;  // of a changed chip whose rate is not known, to what it had
   std::optional<double>
       flop_share;  // share of the TDP that bf16 FLOP alone would draw at the dense peak
   // Of its voltage over its clock (models/power.hpp).
@@ -86,6 +88,8 @@ struct Chip {
   std::optional<std::int64_t> l2_slices;
   double l2_relative_slices = 1.0;  // of a changed chip whose number is not known, to those it had
   std::optional<base::Watts> tdp;
+  // The chip before it was changed, where the TDP is still that one's; empty: it is not.
+  std::string tdp_of;
   std::optional<base::Watts> cap;              // at most the TDP
   std::optional<base::BytesPerSecond> nvlink;  // per direction
   std::optional<Links> links;

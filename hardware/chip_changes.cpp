@@ -17,12 +17,15 @@ namespace {
 
 using base::Node;
 
+constexpr auto kFlopsPerSecond = base::dimension_of(base::FlopsPerSecond{});
 constexpr std::string_view kSms = "compute.sms";
 constexpr std::string_view kClock = "compute.clock";
 constexpr std::string_view kAssumedSms = "assumed.sms";
 constexpr std::string_view kAssumedClock = "assumed.clock";
 constexpr std::string_view kSlices = "l2.slices";
 constexpr std::string_view kRelativeSlices = "l2.relative_slices";
+constexpr std::string_view kExponentials = "measured.exponential_rate";
+constexpr std::string_view kRelativeExponentials = "measured.relative_exponential_rate";
 
 // 0 where there is none.
 double number_at(const Node& chip, std::string_view path, base::Dimension dimension = {}) {
@@ -101,6 +104,22 @@ double relative_slices(Node& chip, const Node& before, std::string_view path, bo
   return times;
 }
 
+// The same of exp(), whose rate without a measurement is the calibration's.
+void relate_exponentials(Node& chip, const Node& before, std::string_view path, bool by_factor) {
+  const double times = number_at(chip, kExponentials, kFlopsPerSecond);
+  if (path != kExponentials || !by_factor || times == 0.0 ||
+      number_at(before, kExponentials, kFlopsPerSecond) > 0.0) {
+    return;
+  }
+  const double was = number_at(before, kRelativeExponentials);
+  Node& measured = chip["measured"];
+  measured["relative_exponential_rate"] =
+      base::scalar_node(fmt::format("{:g}", times * (was > 0.0 ? was : 1.0)),
+                        measured.find("exponential_rate")->place);
+  std::erase_if(measured.entries,
+                [](const base::Entry& entry) { return entry.key == "exponential_rate"; });
+}
+
 // The figures of the group `parent` but its name.
 Node energies_of(const Node& before) {
   Node parent;
@@ -142,6 +161,11 @@ void state_default(Node& chip, std::string_view path) {
   if (path == kSlices && number_at(chip, kSlices) == 0.0 && chip.find("l2") != nullptr) {
     chip["l2"]["slices"] = base::scalar_node("1", chip.find("l2")->place);
   }
+  if (path == kExponentials && number_at(chip, kExponentials, kFlopsPerSecond) == 0.0 &&
+      chip.find("measured") != nullptr) {
+    chip["measured"]["exponential_rate"] =
+        base::scalar_node("1 FLOPS", chip.find("measured")->place);
+  }
 }
 
 //   sms, clock, slices   –   factors of the change
@@ -162,6 +186,7 @@ void carry_along(Node& chip, const Node& before, std::string_view path, bool by_
     chip["parent"] = std::move(parent);
   }
   const double relative = relative_slices(chip, before, path, by_factor);
+  relate_exponentials(chip, before, path, by_factor);
   if (by_factor) {
     for (const std::string_view count : {kSms, kAssumedSms, kSlices}) {
       round_count(chip, count);

@@ -7,7 +7,7 @@
 //   l2.slices × n                         measured.l2_bandwidth, l2.capacity              × n
 //
 // Of most chips the number of slices is not known. A factor of it then makes `l2.relative_slices`, by which the L2's rate
-// follows where it was not measured.
+// follows where it was not measured. So does the rate of exp(), `measured.relative_exponential_rate`.
 //
 // The same for assumed.sms and assumed.clock where the datasheet is silent. A figure that was null is learned, not changed:
 // nothing follows it. Figures of one SM (shared memory) and shares stay what they are. A figure that is set after the die
@@ -29,8 +29,8 @@ bool is_of_the_die(std::string_view path);
 // slices that a factor made a fraction of are rounded, with a note.
 void carry_along(base::Node& chip, const base::Node& before, std::string_view path, bool by_factor);
 
-// What a factor multiplies where the figure at `path` is not stated: the cap is the TDP, slices are one times those there
-// are.
+// What a factor multiplies where the figure at `path` is not stated: the cap is the TDP, slices and the rate of exp() are one
+// times those there are.
 void state_default(base::Node& chip, std::string_view path);
 
 // Adds the group `parent` without a name, so that the figures that energies are of are knobs of a chip that is not changed.

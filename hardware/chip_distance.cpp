@@ -6,19 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <span>
 
 #include "base/document/fields.hpp"
 #include "base/document/problems.hpp"
+#include "hardware/chip_architecture.hpp"
 
 namespace roofcast::hardware {
-
-std::span<const base::CatalogEntry> embedded_architectures();
-
-base::Catalog architecture_catalog() {
-  return {"architectures", "architecture", embedded_architectures()};
-}
 
 namespace {
 
@@ -28,27 +21,6 @@ constexpr double kWorthTelling = 0.1;  // |ln| of a figure
 
 constexpr std::string_view kFigures[] = {"bandwidth",     "SMs", "clock", "L2",
                                          "shared memory", "TDP", "NVLink"};
-
-// Of each architecture, by id.
-const std::map<std::string, double>& generations() {
-  static const std::map<std::string, double> all = [] {
-    std::map<std::string, double> known;
-    for (const std::string& id : base::catalog_ids(architecture_catalog())) {
-      const base::Node document = base::load_entry(architecture_catalog(), id);
-      base::Problems problems;
-      base::Fields f(document, "", problems);
-      std::string name;
-      std::string source;
-      f.text("name", name);
-      f.number("generation", known[id], base::any_value);
-      f.text("source", source);
-      f.end();
-      problems.throw_if_any();
-    }
-    return known;
-  }();
-  return all;
-}
 
 template <class T>
 double log_of(const std::optional<T>& figure) {
@@ -81,15 +53,15 @@ std::optional<ChipKind> kind_of(const base::Node& document) {
   Chip chip;
   base::Fields fields(document, "chip", problems);
   read(fields, chip);
-  const auto generation = generations().find(chip.architecture);
-  if (problems.size() > 0 || generation == generations().end()) {
+  const ChipArchitecture* architecture = architecture_called(chip.architecture);
+  if (problems.size() > 0 || architecture == nullptr || std::isnan(architecture->generation)) {
     return std::nullopt;
   }
   ChipKind kind{chip.name,
                 chip.vendor,
                 chip.architecture,
                 chip.tensor_instruction,
-                generation->second,
+                architecture->generation,
                 chip.memory_type.starts_with("HBM"),
                 {log_of(std::optional(chip.bandwidth)), log_of(chip.sms_used()),
                  log_of(chip.clock_used()), log_of(chip.l2_capacity_used()),

@@ -31,10 +31,7 @@ struct ChipKind {
   std::array<double, base::kMathTypes> tensor{};  // logarithms; NaN: not supported
 };
 
-// An architecture's place in the order of generations.
-base::Catalog architecture_catalog();
-
-// None where the catalog does not have the architecture.
+// None where the catalog does not have the architecture, or not its generation.
 std::optional<ChipKind> kind_of(const base::Node& chip);
 
 double distance(const ChipKind& a, const ChipKind& b);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/prices.hpp"
 
+#include "base/document/notes.hpp"
+
 namespace roofcast::hardware {
 
 std::span<const base::CatalogEntry> embedded_prices();
@@ -68,6 +70,11 @@ void read(Fields& f, Prices& prices) {
       },
       owned);
   f.quantity("power_budget", prices.power_budget);
+  if (prices.power_budget && !prices.pue) {
+    base::add_note(
+        "prices.power_budget: it is that of a site, and there is no prices.pue: no GPUs under the "
+        "budget are counted");
+  }
   std::vector<std::string> notes;
   f.texts("notes", notes);
 }

@@ -114,31 +114,38 @@ bool has_text_of(const base::Node& node, const base::Source* document) {
          });
 }
 
-// The chip before, where a price is as it stood in the system with it: no later document set it, and the chip was changed
+// The chip before, where a figure is as it stood in the system with it: no later document set it, and the chip was changed
 // by a later one.
-std::string priced_with(const System& system, const Fields& whole, const base::Node* price) {
+std::string stood_with(const System& system, const Fields& whole, const base::Node* figure) {
   const base::Source* document = whole.node().place.source.get();
   const base::Node* chip = whole.node().find("chip");
-  const bool left = price != nullptr && price->place.source.get() == document && chip != nullptr &&
-                    !has_text_of(*chip, document);
+  const bool left = figure != nullptr && figure->place.source.get() == document &&
+                    chip != nullptr && !has_text_of(*chip, document);
   const std::string changed = system.chip.parent ? system.chip.parent->name : "";
-  return !left ? "" : changed.empty() ? system.replaces : changed;
+  return !left ? "" : system.replaces.empty() ? changed : system.replaces;
 }
 
 }  // namespace
 
-std::string System::title() const {
+std::string System::other_chip() const {
   const std::string before = chip.parent ? chip.parent->name : "";
-  if (before == chip.name) {
-    return fmt::format("{} with a changed {}", name, chip.name);
-  }
-  return before.empty() && replaces.empty() ? name : fmt::format("{} with {}", name, chip.name);
+  return before == chip.name                  ? "a changed " + chip.name
+         : before.empty() && replaces.empty() ? ""
+                                              : chip.name;
+}
+
+std::string System::title() const {
+  const std::string other = other_chip();
+  const std::string size =
+      described_chips == 0 || described_chips == chips ? "" : fmt::format(", as {} GPUs", chips);
+  return name + size + (other.empty() ? "" : " with " + other);
 }
 
 void read(Fields& f, System& system) {
   system.id = f.node().reference;
   f.text("name", system.name);
   f.text("replaces", system.replaces, base::optional);
+  f.integer("described_chips", system.described_chips, base::at_least_one, base::optional);
   f.group("chip", [&](Fields& g) {
     read(g, system.chip);
     check_known(g, system.chip);
@@ -184,7 +191,7 @@ void read(Fields& f, System& system) {
         g.text("date", price.date);
         g.source();
         system.price = price;
-        system.price_of = priced_with(system, f, g.node().find("per_gpu_hour"));
+        system.price_of = stood_with(system, f, g.node().find("per_gpu_hour"));
       },
       base::optional);
   f.group(
@@ -198,7 +205,7 @@ void read(Fields& f, System& system) {
         g.text("date", date);
         g.source();
         system.purchase = price / static_cast<double>(gpus);
-        system.purchase_of = priced_with(system, f, g.node().find("price"));
+        system.purchase_of = stood_with(system, f, g.node().find("price"));
       },
       base::optional);
   f.group(
@@ -208,6 +215,7 @@ void read(Fields& f, System& system) {
         g.quantity("per_gpu", per_gpu, base::not_negative);
         g.source();
         system.host_power = per_gpu;
+        system.host_power_of = stood_with(system, f, g.node().find("per_gpu"));
       },
       base::optional);
   std::vector<std::string> known_as;  // base::id_called

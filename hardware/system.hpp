@@ -78,9 +78,14 @@ struct System {
   std::string price_of;
   std::string purchase_of;
   std::optional<base::Watts> host_power;  // per GPU: its share of hosts, NICs, switches and fans
+  std::string host_power_of;              // as price_of
+  // GPUs of the system that the name describes, where it has another number; 0: it has those.
+  std::int64_t described_chips = 0;
 
-  // "HGX H200 with a changed NVIDIA H200 SXM": the name, and the chip where it is not the one that belongs there.
+  // "HGX H200 with a changed NVIDIA H200 SXM": the name, and what is not as it says: the chip, or how many there are.
   std::string title() const;
+  // "NVIDIA B200 SXM", "a changed NVIDIA H200 SXM"; empty where it is the chip that belongs there.
+  std::string other_chip() const;
   Provenance provenance() const {
     return chip.rests_on_assumptions() ? Provenance::assumed : calibration.provenance;
   }

@@ -88,8 +88,8 @@ Machine machine_of(const hardware::System& system) {
   m.sparsity = chip.sparsity;
   m.clock = chip.clock_used().value_or(base::Hertz{});
   const auto per_sm_clock = [&](double amount) { return amount * (m.sms * m.clock.si()); };
-  m.exponential = chip.measured.exponential_rate.value_or(
-      base::FlopsPerSecond::from_si(per_sm_clock(c.exponentials_per_sm_clock)));
+  m.exponential = chip.measured.exponential_rate.value_or(base::FlopsPerSecond::from_si(
+      chip.measured.relative_exponential_rate * per_sm_clock(c.exponentials_per_sm_clock)));
   m.l2 = c.l2_efficiency * chip.measured.l2_bandwidth.value_or(base::BytesPerSecond::from_si(
                                chip.l2_relative_slices * per_sm_clock(c.l2_bytes_per_sm_clock)));
   m.l2_capacity = chip.l2_capacity_used().value_or(base::Bytes{});

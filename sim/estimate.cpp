@@ -9,6 +9,7 @@
 #include "sim/result/causes.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/result/feasibility.hpp"
+#include "sim/result/parent_figures.hpp"
 #include "sim/serving/agents.hpp"
 #include "sim/serving/disaggregated.hpp"
 #include "sim/serving/lockstep.hpp"
@@ -100,6 +101,7 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
     e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   }
   add_costs(s, e, workspace);
+  e.parent_figures = parent_figures_of(s);
   if (s.run != nullptr && e.workflow != nullptr) {
     add_run(s, e);
   }

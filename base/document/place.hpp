@@ -18,6 +18,8 @@ struct Source {
 struct Mark {
   int line = 0;    // 0-based
   int column = 0;  // 0-based, in bytes
+
+  bool operator==(const Mark&) const = default;
 };
 
 // A place a message can point at.

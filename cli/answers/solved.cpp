@@ -386,6 +386,7 @@ SolveAnswer solve(const SolveQuestion& question) {
   sim::tell_causes(sim::view(scenario), a.estimate);
   a.title = title(scenario);
   a.price = price_text(document);
+  add_parents(sim::view(scenario), a.parents);
   return a;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/catalog/catalogs.hpp"
@@ -10,7 +11,9 @@
 #include "cli/tables/say.hpp"
 #include "cli/text/alignment_text.hpp"
 #include "cli/text/json_answer.hpp"
+#include "hardware/chip_architecture.hpp"
 #include "sim/numerics/numerics.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
@@ -36,6 +39,33 @@ std::string misaligned_text(const base::Node& document) {
   sim::Workspace workspace;
   const sim::ServingEstimate e = sim::estimate(sim::view(scenario), workspace);
   return e.fits() ? alignment_text(sim::view(scenario), e) : std::string();
+}
+
+// Of the chips in a document, where their peaks are not those of their SMs and clock (hardware/chip_architecture.hpp).
+std::vector<std::string> peak_notes(const DocumentKind& kind, const base::Node& document,
+                                    bool scenario) {
+  constexpr std::string_view kChips[] = {"system.chip", "deployment.prefill.system.chip",
+                                         "deployment.decode.system.chip"};
+  base::Node whole;
+  if (scenario) {
+    base::Problems problems;
+    whole = document;
+    sim::load_references(whole, problems);
+    problems.throw_if_any();
+  } else if (kind.name == "chip") {
+    whole["system"]["chip"] = resolved(document, kind.place);
+  } else if (kind.name == "system") {
+    whole["system"] = resolved(document, kind.place);
+  }
+  std::vector<std::string> notes;
+  for (const std::string_view path : kChips) {
+    const base::Node* chip = whole.is_map() ? whole.find_path(path) : nullptr;
+    std::string note = chip != nullptr ? hardware::peak_note(*chip) : std::string();
+    if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end()) {
+      notes.push_back(std::move(note));
+    }
+  }
+  return notes;
 }
 
 struct CheckOptions {
@@ -81,8 +111,12 @@ bool check(const std::string& file, const CheckOptions& options, nlohmann::order
           fmt::format("{}: error: --numerics is for scenarios; this is {}\n", file, what));
     }
     const Numerics numerics = options.numerics ? numerics_of(document) : Numerics();
+    const std::vector<std::string> peaks = peak_notes(*kind, document, scenario);
     if (json != nullptr) {
       json->push_back(checked(file, what, ""));
+      if (!peaks.empty()) {
+        json->back()["notes"] = peaks;
+      }
       if (options.numerics) {
         json->back()["numerics"] = numerics_json(numerics.rules);
         json->back()["does_not_run"] = numerics.why_not;
@@ -90,6 +124,9 @@ bool check(const std::string& file, const CheckOptions& options, nlohmann::order
       return true;
     }
     say("{}: ok, {}\n", file, what);
+    for (const std::string& note : peaks) {
+      say("  note: {}\n", note);
+    }
     if (scenario) {
       say("{}{}", misaligned_text(document), numerics_text(numerics.rules));
       if (!numerics.why_not.empty()) {

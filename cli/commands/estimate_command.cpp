@@ -227,7 +227,8 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
         (metric.of_answers || metric.of_agents || metric.of_prices || metric.of_objectives ||
          metric.of_arrivals || s.training.trains() || metric.of_training) &&
         std::isnan(metric.value(e));
-    if (metric.bounds.empty() && !unknown && !metric.of_causes) {
+    const bool at_full_clocks = metric.of_clocks && !(metric.value(e) < 1.0);
+    if (metric.bounds.empty() && !unknown && !metric.of_causes && !at_full_clocks) {
       const auto [low, high] = sim::interval90(metric, e);
       std::vector<std::string> cells = {
           std::string(metric.label), display(metric.value(e), metric.unit),
@@ -269,6 +270,9 @@ nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimat
     json[std::string(metric.name)] = e.fits() ? metric.value(e) : NAN;  // null where not finite
   }
   for (const sim::TextMetric& text : sim::text_metrics()) {
+    if (text.of_parents && e.parent_figures == nullptr) {
+      continue;
+    }
     json[std::string(text.name)] = e.fits() ? std::string(text.value(e)) : std::string();
   }
   json["limited_by"] = limits_json(e);
@@ -295,7 +299,7 @@ nlohmann::ordered_json json_of(const sim::ServingEstimate& e, std::string_view d
 
 void print_csv(const sim::ScenarioView& s, const sim::ServingEstimate& e) {
   std::vector<std::string> columns = {"fits", "reason"};
-  add_metric_columns(columns);
+  add_metric_columns(columns, e.parent_figures != nullptr);
   sim::Workspace workspace;
   const nlohmann::ordered_json classes =
       classes_json(s, e, e.fits() ? sim::class_attainment(s, workspace) : std::vector<double>());
@@ -306,7 +310,7 @@ void print_csv(const sim::ScenarioView& s, const sim::ServingEstimate& e) {
   base::CsvWriter csv(std::cout, columns);
   csv.append(e.fits() ? "true" : "false");
   csv.append(sim::reason(e));
-  append_metrics(csv, e);
+  append_metrics(csv, e, e.parent_figures != nullptr);
   for (const auto& each : classes) {
     csv.append(each["attainment"].get<double>());
     csv.append(each["goodput"].get<double>());

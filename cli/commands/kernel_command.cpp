@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <deque>
 #include <nlohmann/json.hpp>
 
@@ -67,6 +70,19 @@ void add_dimensions(Command& command, KernelOptions& options) {
   }
 }
 
+// "ring-ll, ring-ll128, …": what --algorithm takes; each system, stack and kind of collective has some of them.
+std::string algorithms_text() {
+  std::vector<std::string> names;
+  for (int i = 1; i < models::kAlgorithms; ++i) {
+    std::string name(models::name(static_cast<models::Algorithm>(i)));
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) {
+      return c == ' ' ? '-' : static_cast<char>(std::tolower(c));
+    });
+    names.push_back(std::move(name));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // A command for each kind below `name`.
 void add_kinds(Command& app, Run& chosen, const std::string& name, const std::string& description,
                const std::vector<KernelKind>& kinds, bool sends) {
@@ -98,7 +114,8 @@ void add_kinds(Command& app, Run& chosen, const std::string& name, const std::st
     if (sends) {
       command
           ->add_option("--algorithm", options->question.choices.algorithm,
-                       "force an algorithm: ring, ring-ll128, in-switch")
+                       "force an algorithm, or the fastest of a kind (ring, tree, direct): " +
+                           algorithms_text())
           ->type_name(kText);
     }
     if (kind.name == "gemm") {

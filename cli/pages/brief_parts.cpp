@@ -9,6 +9,8 @@
 
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
+#include "sim/result/parent_figures.hpp"
+#include "sim/scenario/sections.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -72,21 +74,25 @@ std::string limit_or_throughput(const sim::ServingEstimate& estimate, std::strin
   return own.empty() ? limit_text(estimate, "throughput_tok_per_s_per_gpu") : own;
 }
 
-std::vector<std::string> price_lines(const base::Node& document, const sim::Scenario& scenario) {
+std::vector<std::string> price_lines(const base::Node& document, const sim::Scenario& scenario,
+                                     bool costs) {
   std::vector<std::string> lines;
   const std::string& system = scenario.platform.system.name;
   const bool owned = scenario.prices.pay == hardware::Pay::ownership;
   const char* key = owned ? "system.purchase" : "system.price";
-  if (const base::Node* price = document.find_path(key)) {
+  if (const base::Node* price = costs ? document.find_path(key) : nullptr) {
     lines.push_back(
         figures_line(fmt::format("{}, {}", system, owned ? "bought" : "rented"), price));
   }
   const base::Node* site = document.find("prices");
-  for (std::size_t i = 0; owned && site != nullptr && i < site->entries.size(); ++i) {
+  for (std::size_t i = 0; costs && owned && site != nullptr && i < site->entries.size(); ++i) {
     if (const base::Entry& entry = site->entries[i];
         entry.value.is_map() && entry.key != "grid") {  // which costs nothing
       lines.push_back(figures_line(entry.key, &entry.value));
     }
+  }
+  for (const std::string& sentence : sim::parent_sentences(sim::view(scenario))) {
+    lines.push_back(sentence + ".");
   }
   return lines;
 }

@@ -25,8 +25,10 @@ std::string interval_text(sim::Interval90 interval, std::string_view unit);
 // What limits a metric; what limits throughput where nothing is told of it.
 std::string limit_or_throughput(const sim::ServingEstimate& estimate, std::string_view metric);
 
-// What is paid for a system, each figure with its date and source; `document`: its references are loaded.
-std::vector<std::string> price_lines(const base::Node& document, const sim::Scenario& scenario);
+// What is paid for a system, each figure with its date and source, of an answer about `costs`; then what of its figures is
+// that of the chip before. `document`: its references are loaded.
+std::vector<std::string> price_lines(const base::Node& document, const sim::Scenario& scenario,
+                                     bool costs);
 
 // "NVIDIA H200 SXM with vllm, fitted (transferred)"
 std::string parameters_text(std::string_view calibration, hardware::Provenance provenance);

@@ -17,6 +17,7 @@
 #include "cli/tables/result_csv.hpp"
 #include "cli/text/explain.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/result/parent_figures.hpp"
 
 namespace roofcast::cli {
 
@@ -286,6 +287,14 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
     const Answer answer = answer_of(*points, table, *metric);
     data["answer"] = answer.sentences;
     data["best"] = answer.best;
+  }
+  for (std::size_t i = 0; points != nullptr && points->has_parent_figures() && i < chosen.size();
+       ++i) {
+    for (std::string& sentence : sim::parent_sentences(points->scenario(chosen[i]))) {
+      if (std::find(data["notes"].begin(), data["notes"].end(), sentence) == data["notes"].end()) {
+        data["notes"].push_back(std::move(sentence));
+      }
+    }
   }
   data["points"] =
       points != nullptr ? points_json(table, *points, chosen, objective) : ordered_json::array();

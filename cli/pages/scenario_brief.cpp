@@ -290,12 +290,11 @@ Brief brief_of(const ScenarioFindings& findings, const sim::OverriddenScenario& 
   brief.assumptions.push_back(fmt::format("Load: {}.", load_text(scenario.scenario())));
   brief.assumptions.emplace_back(
       "A figure that is changed leaves the software, the calibration and all else as they are.");
-  if (std::any_of(a.metrics.begin(), a.metrics.end(), [](const sim::Metric* m) {
-        return m->unit.find("USD") != std::string_view::npos;
-      })) {
-    for (std::string& line : price_lines(scenario.document(), scenario.scenario())) {
-      brief.assumptions.push_back(std::move(line));
-    }
+  const bool costs = std::any_of(a.metrics.begin(), a.metrics.end(), [](const sim::Metric* m) {
+    return m->unit.find("USD") != std::string_view::npos;
+  });
+  for (std::string& line : price_lines(scenario.document(), scenario.scenario(), costs)) {
+    brief.assumptions.push_back(std::move(line));
   }
   say_confidence(a, scenario.scenario(), rows, brief);
   for (std::size_t i = 0; i < findings.changes.size(); ++i) {

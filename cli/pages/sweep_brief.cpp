@@ -460,8 +460,7 @@ Brief brief_of(const sim::SweepPoints& points, const sim::ResultTable& result,
     if (i == 1 && costs) {
       say_price(c, scenario, brief);
     }
-    for (std::string& line : costs ? price_lines(scenario.document(), scenario.scenario())
-                                   : std::vector<std::string>{}) {
+    for (std::string& line : price_lines(scenario.document(), scenario.scenario(), costs)) {
       if (prices.insert(line).second) {
         brief.assumptions.push_back(std::move(line));
       }

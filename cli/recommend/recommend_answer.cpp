@@ -180,6 +180,9 @@ Json row_json(const Recommendation& r, const RankedRow& row) {
       json["metrics"][std::string(metric.name)] = json_number(value);
     }
   }
+  if (row.estimate.parent_figures != nullptr) {
+    json["parent_figures"] = *row.estimate.parent_figures;
+  }
   return json;
 }
 
@@ -250,6 +253,9 @@ std::string recommend_text(const sim::Question& q, const Heading& heading,
                         launch_commands(sim::read_scenario(scenario_of(r, best))));
   }
   text += "\n" + prices_text(r);
+  for (const RankedRow* row : r.answers) {
+    add_parents(points_of(r, *row).scenario(row->row), text);
+  }
   for (const std::string& note : heading.notes) {
     text += note + "\n";
   }

@@ -12,6 +12,7 @@
 #include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/cost_text.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
@@ -76,6 +77,9 @@ Json row_json(const TrainingSearch& search, const TrainedRow& row) {
     if (const double value = metric.value(row.estimate); std::isfinite(value)) {
       json["metrics"][std::string(metric.name)] = value;
     }
+  }
+  if (row.estimate.parent_figures != nullptr) {
+    json["parent_figures"] = *row.estimate.parent_figures;
   }
   return json;
 }
@@ -155,6 +159,9 @@ std::string training_search_text(const sim::TrainingQuestion& q, const TrainingS
     text += fmt::format("The best of each of {} mappings:\n{}", search.best.size(), table.text());
   }
   text += "\n";
+  for (const TrainingSearch::Candidate& candidate : search.candidates) {
+    add_parents(sim::view(sim::read_scenario(candidate.document)), text);
+  }
   for (const auto& [reason, rows] : search.refused) {
     text += fmt::format("{} of {} choices do not run: {}\n", rows, search.rows, reason);
   }
@@ -181,7 +188,10 @@ Json training_search_json(const sim::TrainingQuestion& q, const TrainingSearch& 
 void write_training_rows(const TrainingSearch& search, const std::string& file) {
   std::vector<std::string> columns = {"candidate",      "mapping", "micro_batch",
                                       "virtual_stages", "layout",  "recompute"};
-  add_metric_columns(columns);
+  const bool parents =
+      std::any_of(search.best.begin(), search.best.end(),
+                  [](const TrainedRow& row) { return row.estimate.parent_figures != nullptr; });
+  add_metric_columns(columns, parents);
   base::CsvWriter csv(std::filesystem::path(file), columns);
   for (const TrainedRow& row : search.best) {
     const sim::TrainingChoice& choice = row.choice;
@@ -191,7 +201,7 @@ void write_training_rows(const TrainingSearch& search, const std::string& file) 
     csv.append(choice.virtual_stages);
     csv.append(choice.layout);
     csv.append(sim::recompute_name(choice.recompute));
-    append_metrics(csv, row.estimate);
+    append_metrics(csv, row.estimate, parents);
     csv.end_row();
   }
   csv.close();

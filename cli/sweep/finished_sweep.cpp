@@ -135,6 +135,20 @@ std::string prices_text(const sim::SweepPoints& points, const sim::ResultTable& 
   return text;
 }
 
+// Of the systems of all rows that meet the conditions.
+std::string parents_text(const sim::SweepPoints& points, const sim::ResultTable& table) {
+  std::string text;
+  std::set<std::pair<const void*, const void*>> told;
+  for (std::size_t row = 0; points.has_parent_figures() && row < table.rows(); ++row) {
+    const sim::ScenarioView scenario = points.scenario(row);
+    const void* pools = scenario.pools != nullptr ? scenario.pool_platforms : nullptr;
+    if (table.meets(row) && told.insert({scenario.platform, pools}).second) {
+      add_parents(scenario, text);
+    }
+  }
+  return text;
+}
+
 void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
                   const sim::ReplayedRows& replayed, const SweepOutputs& outputs) {
   const sim::Sweep& sweep = points.sweep();
@@ -166,7 +180,7 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
     if (front.size() > kTableRows) {
       say("({} of {} shown, spread over the front)\n", kTableRows, front.size());
     }
-    say("{}", prices_text(points, table, front));
+    say("{}{}", prices_text(points, table, front), parents_text(points, table));
     std::vector<std::string> axes;
     std::size_t groups = 1;
     for (const std::size_t axis : sweep.group_axes()) {

@@ -16,20 +16,25 @@ constexpr double kLeastShare = 0.005;  // of a cause that a line names
 
 }  // namespace
 
-void add_metric_columns(std::vector<std::string>& columns) {
+void add_metric_columns(std::vector<std::string>& columns, bool parents) {
   for (const sim::Metric& metric : sim::metrics()) {
     columns.emplace_back(metric.name);
   }
   for (const sim::TextMetric& text : sim::text_metrics()) {
-    columns.emplace_back(text.name);
+    if (!text.of_parents || parents) {
+      columns.emplace_back(text.name);
+    }
   }
 }
 
-void append_metrics(base::CsvWriter& csv, const sim::ServingEstimate& estimate) {
+void append_metrics(base::CsvWriter& csv, const sim::ServingEstimate& estimate, bool parents) {
   for (const sim::Metric& metric : sim::metrics()) {
     csv.append(estimate.fits() ? metric.value(estimate) : NAN);
   }
   for (const sim::TextMetric& text : sim::text_metrics()) {
+    if (text.of_parents && !parents) {
+      continue;
+    }
     csv.append(estimate.fits() ? text.value(estimate) : std::string_view());
   }
 }

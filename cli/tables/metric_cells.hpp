@@ -14,9 +14,10 @@
 
 namespace roofcast::cli {
 
-void add_metric_columns(std::vector<std::string>& columns);
+// `parents`: with the column of figures of the chip before (sim/result/parent_figures.hpp).
+void add_metric_columns(std::vector<std::string>& columns, bool parents);
 // Empty cells where the estimate does not fit.
-void append_metrics(base::CsvWriter& csv, const sim::ServingEstimate& estimate);
+void append_metrics(base::CsvWriter& csv, const sim::ServingEstimate& estimate, bool parents);
 
 // What limits a metric (sim/result/causes.hpp): the word, and with its share of the time, "HBM (38 %)", or with that of what
 // is waited for, "waiting (for tensor 45 %)". Empty where nothing is told of it.

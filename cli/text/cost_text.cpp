@@ -11,6 +11,7 @@
 #include "cli/tables/text_table.hpp"
 #include "sim/recommend/scan.hpp"
 #include "sim/result/costs.hpp"
+#include "sim/result/parent_figures.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
@@ -18,15 +19,15 @@ namespace roofcast::cli {
 
 std::string cost_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   const sim::ScenarioView view = sim::view(s);
-  if (const std::string missing = sim::missing_price(view, e); !missing.empty()) {
-    return fmt::format("\nNo cost: {} is not known\n", missing);
+  std::string note;
+  add_parents(view, note);
+  if (const std::string missing = sim::missing_power(view); !missing.empty()) {
+    note += fmt::format("Nothing under the power budget: {} is not known\n", missing);
   }
-  const std::string chip = sim::priced_with(view);
-  const std::string note =
-      chip.empty() ? ""
-                   : fmt::format("\nThe price is that of a system with {}: set system.{}\n", chip,
-                                 s.prices.pay == hardware::Pay::rental ? "price.per_gpu_hour"
-                                                                       : "purchase.price");
+  note = note.empty() ? "" : "\n" + note;
+  if (const std::string missing = sim::missing_price(view, e); !missing.empty()) {
+    return fmt::format("\nNo cost: {} is not known\n{}", missing, note);
+  }
   if (s.prices.pay == hardware::Pay::rental) {
     return note;
   }
@@ -62,6 +63,14 @@ std::string price_text(base::Node document) {
   };
   return fmt::format("GPU price of {}: {} ({}; {})\n", sim::label_of(*document.find("system")),
                      text_of("per_gpu_hour"), text_of("date"), text_of("source"));
+}
+
+void add_parents(const sim::ScenarioView& scenario, std::string& text) {
+  for (const std::string& sentence : sim::parent_sentences(scenario)) {
+    if (text.find(sentence) == std::string::npos) {
+      text += sentence + "\n";
+    }
+  }
 }
 
 std::string scaled_text(const std::string& quantity, double factor) {

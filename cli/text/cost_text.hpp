@@ -17,6 +17,9 @@ std::string cost_text(const sim::Scenario& scenario, const sim::ServingEstimate&
 // it is not known.
 std::string price_text(base::Node document);
 
+// Adds a line for each sentence of what is still that of the chip before (sim/result/parent_figures.hpp), once.
+void add_parents(const sim::ScenarioView& scenario, std::string& text);
+
 // "4.8 TB/s" times 1.5: "7.2 TB/s".
 std::string scaled_text(const std::string& quantity, double factor);
 

@@ -125,7 +125,7 @@ std::string solve_text(const SolveAnswer& a) {
     table.add(row);
   }
   const bool has_cost = std::isfinite(sim::find_metric("cost_usd_per_mtok")->value(a.estimate));
-  return text + fmt::format("\n{}{}", table.text(), has_cost ? a.price : "");
+  return text + fmt::format("\n{}{}", table.text(), has_cost ? a.price : "") + a.parents;
 }
 
 Json solve_json(const SolveAnswer& a) {
@@ -169,13 +169,17 @@ Json solve_json(const SolveAnswer& a) {
       json["simulated"][name] = json_number(simulated(a, *metric));
     }
   }
+  if (a.estimate.parent_figures != nullptr) {
+    json["parent_figures"] = *a.estimate.parent_figures;
+  }
   return json;
 }
 
 void write_solve_csv(const SolveAnswer& a, std::ostream& out) {
   std::vector<std::string> columns = a.paths;
   columns.insert(columns.end(), {"fits", "meets", "reason", "replay", "replay_note"});
-  add_metric_columns(columns);
+  const bool parents = a.result().parent_figures != nullptr;
+  add_metric_columns(columns, parents);
   base::CsvWriter csv(out, columns);
   for (const std::string& value : a.values) {
     csv.append(value);
@@ -189,7 +193,7 @@ void write_solve_csv(const SolveAnswer& a, std::ostream& out) {
   csv.append(sim::missed(conditions, a.result()));
   csv.append(sim::name(a.judgement.verdict));
   csv.append(a.judgement.note);
-  append_metrics(csv, a.result());
+  append_metrics(csv, a.result(), parents);
   csv.end_row();
   csv.close();
 }

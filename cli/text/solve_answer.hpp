@@ -25,7 +25,8 @@ struct SolvedCondition {
 
 struct SolveAnswer {
   std::string title;
-  std::string price;  // of a GPU, and who says so
+  std::string price;    // of a GPU, and who says so
+  std::string parents;  // what is that of the chip before (add_parents)
   bool found = false;
   std::string sentence;
   std::vector<std::string> paths;

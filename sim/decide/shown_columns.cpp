@@ -45,6 +45,15 @@ bool some_assignment(const Sweep& sweep, const Holds& holds) {
   });
 }
 
+// Whether the sweep itself gives a power limit.
+bool limits_power(const Sweep& sweep) {
+  constexpr std::string_view kLimits = "system.chip.power";
+  return sweep.base.find_path("system.chip.power.cap") != nullptr ||
+         some_assignment(sweep, [&](const Assignment& set) {
+           return set.path == kLimits || is_below(set.path, kLimits);
+         });
+}
+
 // Whether every point has the section.
 bool always_has(const Sweep& sweep, std::string_view section) {
   const Node* node = sweep.base.find(section);
@@ -93,7 +102,7 @@ bool applies(const Metric& metric, const Sweep& sweep) {
          (!metric.of_objectives || says("traffic.objectives") || says("traffic.classes")) &&
          (!metric.of_arrivals || says("traffic.arrivals") || says("traffic.trace") ||
           says("traffic.agents")) &&
-         (!metric.of_causes || explains_rows(sweep));
+         (!metric.of_causes || explains_rows(sweep)) && (!metric.of_clocks || limits_power(sweep));
 }
 
 bool explains_rows(const Sweep& sweep) {
@@ -121,7 +130,8 @@ std::vector<std::string> shown_columns(const Sweep& sweep,
                  if (replayed != nullptr) {
                    return is_asked_for(sweep, replayed->name) || applies(*replayed, sweep);
                  }
-                 if (is_asked_for(sweep, column) || names(sweep.columns, column)) {
+                 if (is_asked_for(sweep, column) || names(sweep.columns, column) ||
+                     (text != nullptr && text->of_parents)) {
                    return true;
                  }
                  if (!sweep.columns.empty()) {

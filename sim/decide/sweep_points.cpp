@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "sim/result/parent_figures.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
@@ -156,6 +157,8 @@ class SectionValues {
     return values_[index];
   }
 
+  const std::vector<T>& all() const { return values_; }
+
  private:
   bool touches(const Sweep& sweep, const Axis& axis) const {
     return std::any_of(axis.values.begin(), axis.values.end(), [&](const AxisValue& value) {
@@ -217,7 +220,31 @@ struct SweepPoints::Whole {
   Sweep sweep;
   std::vector<std::size_t> stride;  // of each axis in a point's index
   decltype(all_sections()) sections = all_sections();
+  bool parents = false;  // some point has figures of the chip before
+
+  template <class T>
+  const std::vector<T>& all() const {
+    return std::get<SectionValues<T>>(sections).all();
+  }
+  bool find_parents() const;
 };
+
+bool SweepPoints::Whole::find_parents() const {
+  const auto& prices = all<hardware::Prices>();
+  const auto has_some = [&](const Platform* platform) {
+    return platform != nullptr &&
+           std::any_of(prices.begin(), prices.end(), [&](const hardware::Prices& each) {
+             return !parent_figures(platform->system, each).empty();
+           });
+  };
+  return std::any_of(all<Platform>().begin(), all<Platform>().end(),
+                     [&](const Platform& each) { return has_some(&each); }) ||
+         std::any_of(all<Deployment>().begin(), all<Deployment>().end(),
+                     [&](const Deployment& each) {
+                       return has_some(each.platforms.prefill.get()) ||
+                              has_some(each.platforms.decode.get());
+                     });
+}
 
 SweepPoints::SweepPoints(Sweep sweep) : size_(sweep.points()) {
   auto whole = std::make_shared<Whole>();
@@ -234,6 +261,7 @@ SweepPoints::SweepPoints(Sweep sweep) : size_(sweep.points()) {
   std::apply([&](auto&... section) { (section.read(whole->sweep, problems), ...); },
              whole->sections);
   problems.throw_if_any();
+  whole->parents = whole->find_parents();
   whole_ = std::move(whole);
 }
 
@@ -245,6 +273,8 @@ SweepPoints SweepPoints::part(std::size_t first, std::size_t count) const {
 }
 
 const Sweep& SweepPoints::sweep() const { return whole_->sweep; }
+
+bool SweepPoints::has_parent_figures() const { return whole_->parents; }
 
 std::size_t SweepPoints::value_index(std::size_t point, std::size_t axis) const {
   return (first_ + point) / whole_->stride[axis] % sweep().axes[axis].values.size();

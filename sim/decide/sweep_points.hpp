@@ -31,6 +31,8 @@ class SweepPoints {
   std::size_t value_index(std::size_t point, std::size_t axis) const;
   const std::string& label(std::size_t point, std::size_t axis) const;
   ScenarioView scenario(std::size_t point) const;
+  bool has_parent_figures()
+      const;  // of any point of the whole sweep (sim/result/parent_figures.hpp)
   workloads::RequestStream stream(std::size_t point) const;  // to be simulated
   base::Node document(std::size_t point) const;  // as a scenario that is estimated alone
 

@@ -183,7 +183,9 @@ class Rows {
       metrics_.emplace_back(metric, table.column(metric.name));
     }
     for (const TextMetric& text : text_metrics()) {
-      texts_.push_back({&text, &table.column(text.name)});
+      if (!text.of_parents || points.has_parent_figures()) {
+        texts_.push_back({&text, &table.column(text.name)});
+      }
     }
   }
 
@@ -373,7 +375,7 @@ void set_row(const SweepPoints& points, ResultTable& table, std::size_t row,
     }
   }
   for (const TextMetric& text : text_metrics()) {
-    if (explained || !text.of_causes) {
+    if ((explained || !text.of_causes) && (!text.of_parents || points.has_parent_figures())) {
       set(text.name, estimate.fits() ? text.value(estimate) : "");
     }
   }
@@ -414,7 +416,9 @@ std::vector<std::string> result_columns(const SweepPoints& points) {
     columns.emplace_back(metric.name);
   }
   for (const TextMetric& text : text_metrics()) {
-    columns.emplace_back(text.name);
+    if (!text.of_parents || points.has_parent_figures()) {
+      columns.emplace_back(text.name);
+    }
   }
   for (const std::string& name : classes_of(points)) {
     columns.push_back("attainment_" + name);

@@ -44,7 +44,7 @@ Candidate candidate_of(const Question& q, const Node& system) {
   const JoinedSystem joined(q.base, system, q.gpus);
   const Scenario& s = joined.scenario;
   Candidate c;
-  c.value = setting(label_of(system), "system", joined.node);
+  c.value = setting(joined.label, "system", joined.node);
   hardware::System larger = s.platform.system;
   larger.chips = joined.has_nics ? std::max(q.gpus, larger.chips) : larger.chips;
   c.gpus = std::min(q.gpus, larger.chips);
@@ -285,6 +285,8 @@ JoinedSystem::JoinedSystem(Node document, const Node& system, std::int64_t gpus)
   has_nics = nics != nullptr && !nics->is_null();
   scenario = read_scenario(std::move(document));
   const hardware::System& own = scenario.platform.system;
+  const std::string other = own.other_chip();
+  label = label_of(system) + (other.empty() ? "" : " with " + other);
   if (own.chips >= gpus || !has_nics) {
     return;
   }

@@ -38,7 +38,8 @@ struct JoinedSystem {
 
   Scenario scenario;  // of `document` on the system as it is
   bool has_nics = false;
-  base::Node node;  // what a scenario names to have so many GPUs
+  base::Node node;    // what a scenario names to have so many GPUs
+  std::string label;  // label_of, and its chip where it is not the one that belongs there
 };
 
 struct Question {

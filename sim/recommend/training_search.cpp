@@ -117,14 +117,15 @@ std::vector<TrainingSearch::Candidate> candidates_of(const TrainingQuestion& q) 
   for (const Node& system : systems) {
     for (std::size_t p = 0; p < std::max<std::size_t>(1, q.precisions.size()); ++p) {
       TrainingSearch::Candidate candidate{q.base, ""};
-      if (systems.size() > 1) {
-        candidate.label = label_of(system);
-      }
       if (!q.precisions.empty()) {
         candidate.document["precision"] = q.precisions[p];
+      }
+      const JoinedSystem joined(candidate.document, system, q.gpus);
+      candidate.label = systems.size() > 1 ? joined.label : "";
+      if (!q.precisions.empty()) {
         candidate.label += (candidate.label.empty() ? "" : ", ") + label_of(q.precisions[p]);
       }
-      candidate.document["system"] = JoinedSystem(candidate.document, system, q.gpus).node;
+      candidate.document["system"] = joined.node;
       all.push_back(std::move(candidate));
     }
   }

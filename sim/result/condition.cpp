@@ -181,6 +181,7 @@ std::string without_value(const Metric& metric, std::string_view consequence, bo
                     : metric.of_objectives  ? "it needs traffic.objectives"
                     : metric.of_arrivals    ? "it needs traffic.arrivals"
                     : metric.of_causes      ? "it is told of estimates and of the rows of a sweep"
+                    : metric.of_clocks      ? "the TDP is not known"
                     : metric.of_prices || metric.unit.starts_with("USD")
                         ? "it needs prices"
                         : "the closed form of this traffic and deployment has none";

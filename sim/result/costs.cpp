@@ -19,11 +19,6 @@ using hardware::System;
 
 using base::kNoNumber;
 
-const hardware::Prices& prices_of(const ScenarioView& s) {
-  static const hardware::Prices rented;
-  return s.prices != nullptr ? *s.prices : rented;
-}
-
 Watts or_none(const std::optional<Watts>& power) {
   return power.value_or(Watts::from_si(kNoNumber));
 }
@@ -76,6 +71,11 @@ CostParts parts_of(const hardware::Prices& p, const Gpus& kind, Watts power) {
 
 }  // namespace
 
+const hardware::Prices& prices_of(const ScenarioView& s) {
+  static const hardware::Prices rented;
+  return s.prices != nullptr ? *s.prices : rented;
+}
+
 base::DollarsPerSecond rent(const ScenarioView& s) {
   auto sum = base::DollarsPerSecond::from_si(prices_of(s).pay == Pay::rental ? 0.0 : kNoNumber);
   for (const Gpus& gpus : gpu_kinds(s)) {
@@ -115,6 +115,20 @@ std::string missing_price(const ScenarioView& s, const ServingEstimate& e) {
   return prices_of(s).pay != Pay::rental && std::isnan(e.steady.power.si())
              ? "the power that it draws"
              : "";
+}
+
+std::string missing_power(const ScenarioView& s) {
+  const hardware::Prices& prices = prices_of(s);
+  if (prices.power_budget && !prices.pue) {
+    return "prices.pue";
+  }
+  for (const Gpus& gpus : gpu_kinds(s)) {
+    const System& system = gpus.platform->system;
+    if (prices.power_budget && !(system.chip.tdp && system.host_power)) {
+      return fmt::format("{}.{}", gpus.key, system.chip.tdp ? "host_power" : "chip.power.tdp");
+    }
+  }
+  return {};
 }
 
 std::string priced_with(const ScenarioView& s) {

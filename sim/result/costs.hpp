@@ -58,6 +58,12 @@ base::DollarsPerSecond rent(const ScenarioView& scenario);
 // The key that is missing for the cost. Empty if the cost is known.
 std::string missing_price(const ScenarioView& scenario, const ServingEstimate& estimate);
 
+// The key that is missing for what a power budget feeds. Empty if that is known, and without a budget.
+std::string missing_power(const ScenarioView& scenario);
+
+// Those of the scenario; where it has none, GPUs are rented.
+const hardware::Prices& prices_of(const ScenarioView& scenario);
+
 // The chip that the paid price is of, where it was changed or replaced since; empty where the price is that of the system.
 std::string priced_with(const ScenarioView& scenario);
 

@@ -27,6 +27,9 @@ double gpus(const E& e) { return static_cast<double>(e.gpus); }
 double per_gpu(const E& e) { return e.output_rate / gpus(e); }
 double cost(const E& e) { return e.usd_per_mtok; }
 double energy(const E& e) { return e.joules_per_token; }
+double clock(const E& e, double share) {
+  return e.workflow || std::isnan(e.steady.power.si()) ? kNoNumber : share;
+}
 double step_time(const E& e) { return e.workflow ? e.workflow->step().si() : kNoNumber; }
 template <auto Value>
 double of_training(const E& e) {
@@ -235,13 +238,37 @@ constexpr Metric kMetrics[] = {
     not_post_training({"tok_per_j", "Tokens per joule", "tok/J", Better::higher,
                        "output tokens per joule of the GPUs", "1 / energy_j_per_tok", kPower,
                        [](const E& e) { return 1.0 / e.joules_per_token; }}),
+    {.name = "decode_clock",
+     .label = "Decode clock",
+     .unit = "",
+     .better = Better::higher,
+     .description = "share of the full clock that the power limit leaves to iterations without "
+                    "prompts; empty if the TDP is not known",
+     .formula =
+         "the highest clock at which the mean power of such an iteration is within power.cap, "
+         "or the TDP where there is no cap / compute.clock",
+     .validity = kPower,
+     .value = [](const E& e) { return clock(e, e.steady.decode_clock); },
+     .of_clocks = true,
+     .scope = Scope::serving},
+    {.name = "prefill_clock",
+     .label = "Prefill clock",
+     .unit = "",
+     .better = Better::higher,
+     .description = "share of the full clock that the power limit leaves to iterations with "
+                    "prompts; empty if the TDP is not known",
+     .formula = "as decode_clock, of iterations with prompts",
+     .validity = kPower,
+     .value = [](const E& e) { return clock(e, e.steady.prefill_clock); },
+     .of_clocks = true,
+     .scope = Scope::serving},
     {.name = "tok_per_s_per_mw",
      .label = "Throughput per MW",
      .unit = "tok/s/MW",
      .better = Better::higher,
      .description = "output tokens per second and megawatt that the site must deliver: GPUs at "
                     "their limit, hosts and PUE",
-     .formula = "throughput_tok_per_s / (gpus x (TDP + host power) x PUE)",
+     .formula = "throughput_tok_per_s / (gpus x (power.cap, or the TDP, + host power) x PUE)",
      .validity = kSite,
      .value = [](const E& e) { return e.output_rate / (e.economics.reserved.si() / base::mega); },
      .of_prices = true,
@@ -264,7 +291,9 @@ constexpr Metric kMetrics[] = {
      .unit = "",
      .better = Better::higher,
      .description = "GPUs of the most replicas that the power budget feeds at their limit",
-     .formula = "floor(budget / ((TDP + host power) x PUE of one replica)) x GPUs of a replica",
+     .formula =
+         "floor(budget / ((power.cap, or the TDP, + host power) x PUE of one replica)) x GPUs of a "
+         "replica",
      .validity = kSite,
      .value = [](const E& e) { return e.economics.gpus_in_budget; },
      .of_prices = true,

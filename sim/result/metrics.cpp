@@ -30,6 +30,15 @@ constexpr TextMetric kTextMetrics[] = {
     {"provenance", "Provenance",
      "where the efficiencies behind the row come from, or that figures of the chip are assumed",
      [](const E& e) { return hardware::name(e.provenance); }},
+    {.name = "parent_figures",
+     .label = "Figures of the chip before",
+     .description = "prices and watts of a changed or replaced chip that nobody gave: those before",
+     .value =
+         [](const E& e) {
+           return e.parent_figures != nullptr ? std::string_view(*e.parent_figures)
+                                              : std::string_view();
+         },
+     .of_parents = true},
 };
 
 }  // namespace

@@ -50,7 +50,9 @@ struct Metric {
   bool of_objectives = false;  // needs traffic.objectives
   bool of_arrivals = false;    // needs requests that arrive, whoever waits
   bool of_causes = false;      // needs tell_causes() (sim/result/causes.hpp)
-  Scope scope = Scope::all;    // of a bound: Scope::all stands for that of the metric
+  bool of_clocks =
+      false;  // of each load, and shown where it is a question: at full clocks it says nothing
+  Scope scope = Scope::all;  // of a bound: Scope::all stands for that of the metric
   // Paths of the scenario, one of which must say something.
   std::array<std::string_view, 2> needs = {};
 };
@@ -77,6 +79,8 @@ struct TextMetric {
   std::string_view (*value)(const ServingEstimate&);  // empty if there is none
   bool of_causes = false;                             // as of Metric
   Scope scope = Scope::all;
+  // Only where a system has figures of the chip before (sim/result/parent_figures.hpp): others have no such column.
+  bool of_parents = false;
 };
 std::span<const TextMetric> text_metrics();
 const TextMetric* find_text(std::string_view name);  // nullptr where there is none

@@ -57,6 +57,8 @@ struct ServingEstimate {
   double usd_per_mtok = 0;  // per million output tokens; NaN if the price is not known
   Economics economics;
   double joules_per_token = 0;  // per output token; NaN if the chip's TDP is not known
+  // What of its costs and power is that of another chip (sim/result/parent_figures.hpp). Nothing where nothing is.
+  std::shared_ptr<const std::string> parent_figures;
   KnownScore score;
   TaskEstimate task;
   hardware::Provenance provenance = hardware::Provenance::datasheet;

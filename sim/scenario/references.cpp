@@ -110,8 +110,13 @@ double gpus_in_network(const Node* system) {
 }
 
 // A description with a name of its own describes what it says.
-void note_size(const Node* system, double described) {
+void note_size(Node* system, double described) {
   const double now = gpus_in_network(system);
+  if (described > 0.0 && now > 0.0 && now != described &&
+      system->find("described_chips") == nullptr) {
+    (*system)["described_chips"] =
+        base::scalar_node(fmt::format("{:.0f}", described), system->place);
+  }
   if (described > 0.0 && now > described) {
     const Node* name = system->find("name");
     base::add_note(

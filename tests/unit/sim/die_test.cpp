@@ -4,6 +4,7 @@
 #include "base/document/notes.hpp"
 #include "hardware/chip_changes.hpp"
 #include "hardware/system.hpp"
+#include "models/machine.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
@@ -66,6 +67,31 @@ TEST_CASE("A figure that is set holds, whatever the die does beside it", "[unit]
   CHECK(sim::is_set_before("system.chip.compute.sms", "system.chip.tensor.bf16"));
   CHECK(sim::is_set_before("system.chip", "system.chip.compute.sms"));
   CHECK_FALSE(sim::is_set_before("system.chip.tensor.bf16", "system.chip.hbm.bandwidth"));
+}
+
+TEST_CASE("A factor of exponentials multiplies the rate that a chip has, measured or not",
+          "[unit]") {
+  const auto rate = [](const std::string& system, const std::vector<std::string>& set = {}) {
+    return models::machine_of(system_of(system, set)).exponential.si();
+  };
+  const std::string twice = "system.chip.measured.exponential_rate=x2";
+  for (const char* system : {"hgx_h200", "gb200_nvl72", "gb300_nvl72"}) {
+    INFO(system);
+    CHECK(rate(system, {twice}) == Approx(2.0 * rate(system)));
+    CHECK(rate(system, {twice, twice}) == Approx(4.0 * rate(system)));
+    CHECK(rate(system, {twice, "system.chip.compute.sms=x0.5"}) == Approx(rate(system)));
+  }
+  CHECK(rate("hgx_h200", {twice, "system.chip.measured.exponential_rate=4 TFLOPS"}) ==
+        Approx(4e12));
+}
+
+TEST_CASE("The title of a cluster that has another number of GPUs says how many", "[unit]") {
+  const std::string name = system_of("h100_cluster_128").name;
+  CHECK(system_of("h100_cluster_128").title() == name);
+  CHECK(system_of("h100_cluster_128", {"system.chips=16384"}).title() == name + ", as 16384 GPUs");
+  CHECK(system_of("{base: h100_cluster_128, chips: 16384}").title() == name + ", as 16384 GPUs");
+  CHECK(system_of("h100_cluster_128", {"system.chips=128"}).title() == name);
+  CHECK(system_of("{base: h100_cluster_128, name: mine, chips: 256}").title() == "mine");
 }
 
 TEST_CASE("A figure that was null is learned, not changed", "[unit]") {

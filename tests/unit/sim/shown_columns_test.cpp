@@ -52,7 +52,8 @@ std::set<std::string> left_out(const sim::Sweep& of) {
 
 }  // namespace
 
-TEST_CASE("A column of a sweep is left out only where it is empty in every row", "[unit]") {
+TEST_CASE("A column but that of a clock is left out only where it is empty in every row",
+          "[unit]") {
   const std::string clients = "{traffic.concurrency: [4, 16]}";
   const std::string run =
       ", run: {tokens: 1e12, failures: llama3_h100, detection: 2 min, restart: {time: 5 min}, "
@@ -82,6 +83,10 @@ TEST_CASE("A column of a sweep is left out only where it is empty in every row",
     REQUIRE(table.fits(0));
     for (const std::string& name : left_out(of)) {
       INFO(name);
+      const sim::Metric* metric = sim::find_metric(name);
+      if (metric != nullptr && metric->of_clocks) {
+        continue;
+      }
       for (std::size_t row = 0; row < table.rows(); ++row) {
         CHECK(table.column(name).is_empty(row));
       }

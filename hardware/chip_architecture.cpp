@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/chip_architecture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "base/document/fields.hpp"
+#include "base/document/problems.hpp"
+
+namespace roofcast::hardware {
+
+std::span<const base::CatalogEntry> embedded_architectures();
+
+base::Catalog architecture_catalog() {
+  return {"architectures", "architecture", embedded_architectures()};
+}
+
+namespace {
+
+using base::MathType;
+
+constexpr double kAgrees = 0.02;
+
+std::map<std::string, ChipArchitecture> all_architectures() {
+  std::map<std::string, ChipArchitecture> known;
+  for (const std::string& id : base::catalog_ids(architecture_catalog())) {
+    const base::Node document = base::load_entry(architecture_catalog(), id);
+    base::Problems problems;
+    base::Fields f(document, "", problems);
+    ChipArchitecture& architecture = known[id];
+    std::string source;
+    f.text("name", architecture.name);
+    architecture.generation = std::nan("");
+    f.number("generation", architecture.generation, base::any_value, base::optional);
+    f.numbers("flop_per_sm_clock", architecture.widths, base::positive, base::optional);
+    f.text("source", source);
+    f.end();
+    problems.throw_if_any();
+  }
+  return known;
+}
+
+double nearest_ratio(double peak, double sms_clock, const std::vector<double>& widths) {
+  double nearest = 0.0;
+  for (const double width : widths) {
+    const double ratio = peak / (sms_clock * width);
+    if (nearest == 0.0 || std::abs(std::log(ratio)) < std::abs(std::log(nearest))) {
+      nearest = ratio;
+    }
+  }
+  return nearest;
+}
+
+bool agrees(double ratio) { return std::abs(ratio - 1.0) <= kAgrees; }
+
+// The catalog's own chips say it there.
+bool tells_the_clock_of_peaks(const base::Node& chip) {
+  std::string words;
+  if (const base::Node* notes = chip.find("notes")) {
+    for (const base::Node& note : notes->items) {
+      words += note.text;
+    }
+  }
+  if (const base::Node* reason = chip.find_path("assumed.source")) {
+    words += reason->text;
+  }
+  return words.find("MHz") != std::string::npos && words.find("peaks") != std::string::npos;
+}
+
+base::FlopsPerSecond peak_of_16_bits(const std::array<base::FlopsPerSecond, base::kMathTypes>& t) {
+  return base::max(t[static_cast<std::size_t>(MathType::bf16)],
+                   t[static_cast<std::size_t>(MathType::fp16)]);
+}
+
+// FLOP of one SM and clock; 0 where it is not known.
+double width_of(const ParentChip& parent) {
+  return parent.sms && parent.clock ? peak_of_16_bits(parent.tensor).si() /
+                                          (static_cast<double>(*parent.sms) * parent.clock->si())
+                                    : 0.0;
+}
+
+}  // namespace
+
+const ChipArchitecture* architecture_called(const std::string& id) {
+  static const std::map<std::string, ChipArchitecture> all = all_architectures();
+  const auto found = all.find(id);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+base::FlopsPerSecond peak_of_16_bits(const Chip& chip) { return peak_of_16_bits(chip.tensor); }
+
+std::optional<double> peak_over_width(const Chip& chip) {
+  const ChipArchitecture* architecture = architecture_called(chip.architecture);
+  const double peak = peak_of_16_bits(chip).si();
+  if (architecture == nullptr || architecture->widths.empty() || !chip.sms_used() ||
+      !chip.clock_used() || peak == 0.0) {
+    return std::nullopt;
+  }
+  return nearest_ratio(peak, static_cast<double>(*chip.sms_used()) * chip.clock_used()->si(),
+                       architecture->widths);
+}
+
+std::string peak_note(const base::Node& document) {
+  base::Problems problems;
+  Chip chip;
+  base::Fields fields(document, "chip", problems);
+  read(fields, chip);
+  const std::optional<double> ratio = problems.size() > 0 ? std::nullopt : peak_over_width(chip);
+  if (!ratio || agrees(*ratio)) {
+    return {};
+  }
+  const double sms = static_cast<double>(*chip.sms_used());
+  const double clock = chip.clock_used()->si();
+  const double peak = peak_of_16_bits(chip).si();
+  const double before = chip.parent ? width_of(*chip.parent) : 0.0;
+  if (before > 0.0 ? agrees(peak / (sms * clock * before)) : tells_the_clock_of_peaks(document)) {
+    return {};
+  }
+  return fmt::format(
+      "tensor: a 16-bit peak of {:.4g} TFLOPS is {:.0f} FLOP of an SM and clock; {} has {:.0f}, so "
+      "that {:.0f} SMs at {:.4g} MHz make {:.4g} TFLOPS. If its peaks are quoted at another clock, "
+      "say at how many MHz in `notes`",
+      peak / base::tera, peak / (sms * clock), architecture_called(chip.architecture)->name,
+      peak / (sms * clock) / *ratio, sms, clock / base::mega, peak / *ratio / base::tera);
+}
+
+}  // namespace roofcast::hardware
