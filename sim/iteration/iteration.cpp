@@ -351,6 +351,7 @@ IterationCost added_up(const IterationTerms& terms, const ScenarioView& s,
   const Seconds host = host_wait(*s.serving, batch, kernels + late + drafting);
   iteration.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   iteration.latency = kernels + late + host;
+  iteration.latency_host = host;
   const Seconds slowest =
       base::max(stages > 1 ? longest_stage(s) * layers + ends + slowest_send : kernels,
                 longest_stage(s) * terms.launched);

@@ -60,7 +60,8 @@ std::string_view name(Limit limit);
 struct IterationCost {
   base::Seconds latency;
   base::Seconds period;
-  base::Seconds period_host;                      // of the period, the host time that nothing hides
+  base::Seconds latency_host;                     // of the latency, the host time that nothing hides
+  base::Seconds period_host;                      // the same of the period
   std::array<base::Seconds, kLimits> by_limit{};  // adds up to latency
   double clock = 1.0;                             // share of the full clock
   // J, one rank of each stage, above their idle energy. NaN if the TDP is not known.

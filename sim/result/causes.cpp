@@ -40,8 +40,10 @@ void add_iteration(CauseSum& sum, const ScenarioView& s, const workloads::Batch&
   const Seconds host = cost.by_limit[static_cast<std::size_t>(Limit::host)];
   const Seconds slowest = micro_batches * (cost.period - cost.period_host);
   sum.add({{models::Cause::host, 1.0}}, times * host);
-  sum.add({{models::Cause::straggler, 1.0}},
-          times * base::max(Seconds{}, slowest - (cost.latency - host)));
+  if (s.mapping->pipeline_parallel > 1) {
+    const Seconds stages = cost.latency - cost.latency_host;
+    sum.add({{models::Cause::straggler, 1.0}}, times * base::max(Seconds{}, slowest - stages));
+  }
   if (s.draft != nullptr) {
     for (const DraftPass& pass : draft_passes(s, batch)) {
       add(s.draft->view, pass.batch, times * static_cast<double>(pass.count));

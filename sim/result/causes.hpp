@@ -17,7 +17,8 @@
 //   experts    the mean rank of an expert-parallel group waits for the one with most pairs; the part of each operator
 //              beyond the same operator on the mean rank (OperatorLine::straggler)
 //   pipeline   stages wait for the slowest one, which has more layers or the head: n·p − l of an iteration, where n
-//              micro-batches are in flight, p is the time of the slowest stage, l that of all stages
+//              micro-batches are in flight, p is the time of the slowest stage, l that of all stages, and launches for
+//              which the GPU waits are in both
 //
 // Attention-DP ranks are taken to be balanced (sim/iteration/iteration.hpp): nothing is lost there.
 //
