@@ -171,7 +171,9 @@ Limited limited(const ServingEstimate& estimate, std::string_view metric) {
   }
   const Limit limit = ttft ? steady.ttft_limit : tpot ? steady.tpot_limit : steady.throughput_limit;
   const std::vector<Share>& shares = ttft ? causes.ttft : tpot ? causes.tpot : causes.throughput;
-  if (limit >= Limit::host || shares.empty()) {
+  const bool launches =  // in the iterations; else it is the front end
+      limit == Limit::host && !shares.empty() && shares.front().cause == models::Cause::host;
+  if ((limit >= Limit::host && !launches) || shares.empty()) {
     return {name(limit), 0.0, limit == Limit::waiting ? shares : std::vector<Share>()};
   }
   return most_of(shares);
