@@ -410,7 +410,9 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
     const base::MathType math = models::math_of(line.call.op, machine);
     models::Activity alone;
     alone.add(models::draw_of(line.cost, math, line.call.count, machine), line.time);
-    line.time = models::slowed(line.time, alone.compute, alone.memory, pace, machine.power);
+    const Seconds full = line.time;
+    line.time = models::slowed(full, alone.compute, alone.memory, pace, machine.power);
+    line.power = line.time > full ? 1.0 - full / line.time : 0.0;
   }
   return lines;
 }

@@ -68,13 +68,17 @@ std::vector<Share> causes_of(const OperatorLine& line, const models::Machine& ma
               line.cost.launch - alone.launch);
   std::vector<Share> shares =
       models::shares_of(line.cost, anatomy, machine.calibration.overlap_exponent);
-  if (line.straggler > 0.0) {
-    for (Share& share : shares) {
-      share.share *= 1.0 - line.straggler;
+  const auto take = [&](models::Cause cause, double part) {
+    if (part > 0.0) {
+      for (Share& share : shares) {
+        share.share *= 1.0 - part;
+      }
+      shares.push_back({cause, part});
     }
-    shares.push_back({models::Cause::straggler, line.straggler});
-    sort_greatest_first(shares);
-  }
+  };
+  take(models::Cause::straggler, line.straggler);
+  take(models::Cause::power, line.power);
+  sort_greatest_first(shares);
   return shares;
 }
 

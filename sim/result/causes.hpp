@@ -20,6 +20,11 @@
 //              micro-batches are in flight, p is the time of the slowest stage, l that of all stages, and launches for
 //              which the GPU waits are in both
 //
+// Power is the time of operators beyond that at the full clock, of all that the power limit slows (models/power.hpp). The other
+// causes of an operator are of its time at the full clock. So what the tensor cores take is that at their peak, and power is
+// what the time gains without the limit. At the limit all that gets faster lowers the clock: shares are elasticities at
+// one clock.
+//
 // Attention-DP ranks are taken to be balanced (sim/iteration/iteration.hpp): nothing is lost there.
 //
 // All this takes many times as long as the estimate. A sweep tells it where explains_rows() says so

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Host time that has a share.
+// The time that the power limit takes, and host time that has a share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +18,24 @@ namespace {
 
 Scenario scenario(const std::string& text) {
   return read_scenario(base::parse_document("test", text));
+}
+
+Scenario prompts(const std::string& cap) {
+  return scenario(
+      fmt::format("system: {{base: hgx_h100, chip.power.cap: {}}}\nmodel: llama-3.1-8b\n"
+                  "precision: bf16\ndeployment: {{}}\nserving: {{stack: vllm}}\n"
+                  "traffic: {{input_tokens: 8192, output_tokens: 1, concurrency: 1}}\n",
+                  cap));
+}
+
+Scenario training(const std::string& cap) {
+  return scenario(
+      fmt::format("system: {{base: h100_cluster_128, chip.power.cap: {}}}\nmodel: llama-3.1-70b\n"
+                  "precision: bf16\ndeployment: {{tensor_parallel: 8, pipeline_parallel: 4, "
+                  "data_parallel: 4, sequence_parallel: true}}\n"
+                  "training: {{global_batch: 128, sequence_length: 4096, recompute: full, "
+                  "trainer: megatron}}\n",
+                  cap));
 }
 
 Scenario eager(const std::string& stack) {
@@ -50,7 +68,42 @@ ServingEstimate told(const Scenario& s) {
   return e;
 }
 
+// No chip draws so much.
+Scenario unlimited(Scenario s) {
+  s.platform.machine.power.limit = base::Watts::from_si(1e6);
+  return s;
+}
+
 }  // namespace
+
+TEST_CASE("The share of power is what the time gains without the limit", "[unit]") {
+  Workspace workspace;
+  for (const char* cap : {"500 W", "350 W", "250 W"}) {
+    INFO(cap);
+    const Scenario s = prompts(cap);
+    const Scenario free = unlimited(s);
+    const ServingEstimate e = told(s);
+    const workloads::Batch& batch = e.steady.prefill_iteration;
+    const base::Seconds now = iteration_cost(view(s), batch, workspace).latency;
+    const base::Seconds then = iteration_cost(view(free), batch, workspace).latency;
+    CHECK(share_of(e.causes->ttft, models::Cause::power) == Approx(1.0 - then / now));
+    CHECK(sum_of(e.causes->ttft) == Approx(1.0));
+    CHECK(share_of(told(free).causes->ttft, models::Cause::power) == 0.0);
+  }
+}
+
+TEST_CASE("The share of power in a training step is what its passes gain without the limit",
+          "[unit]") {
+  const Scenario s = training("350 W");
+  const ServingEstimate e = told(s);
+  const ServingEstimate free = told(unlimited(s));
+  const double share = share_of(e.causes->step, models::Cause::power);
+  CHECK(share ==
+        Approx(1.0 - free.workflow->training.time / e.workflow->training.time).margin(0.02));
+  CHECK(sum_of(e.causes->step) == Approx(1.0));
+  CHECK(share_of(free.causes->step, models::Cause::power) == 0.0);
+  CHECK(limited(e, "step_s").by == "power");
+}
 
 TEST_CASE("A time that the host limits has the share of the host", "[unit]") {
   for (const char* stack : {"vllm", "sglang"}) {
