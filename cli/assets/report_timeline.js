@@ -5,7 +5,7 @@
 'use strict';
 
 const kLanes = ['tensor', 'kernel', 'padding', 'exponential', 'vector', 'few blocks', 'wave tail', 'serial k', 'HBM',
-  'latency', 'L2', 'fill', 'launch', 'host', 'link', 'hops', 'straggler', 'unexplained'];
+  'latency', 'L2', 'fill', 'launch', 'host', 'power', 'link', 'hops', 'straggler', 'unexplained'];
 const kFolded = 0.12;  // of the drawing's width, all folds together at most 3 of them
 
 // The operators of one layer: of its mixer, then of its feed-forward, each with its time in one layer.

@@ -38,10 +38,12 @@ std::string_view term_name(Seconds Cost::*term) {
 
 std::string occupancy_text(const Occupancy& o) {
   return fmt::format(
-      "room for {:.0f} an SM, limited by {}: sums take {} of {} of {}, buffers {} of {} of shared "
+      "room for {:.0f} an SM{}, limited by {}: sums take {} of {} of {}, buffers {} of {} of "
+      "shared "
       "memory",
-      o.room, o.limiter, kib(o.sums), kib(o.sums_room), o.sums_in, kib(o.buffers),
-      kib(o.buffers_room));
+      o.room,
+      o.room < o.at_once ? fmt::format(", though it is timed with {:.0f} at once", o.at_once) : "",
+      o.limiter, kib(o.sums), kib(o.sums_room), o.sums_in, kib(o.buffers), kib(o.buffers_room));
 }
 
 std::string value_text(const KernelQuestion& q, const std::string& varied,
@@ -64,6 +66,15 @@ std::string shares_text(const ExplainedKernel& k) {
     }
   }
   return text;
+}
+
+// Says why it is not the greatest share.
+std::string verdict_text(const ExplainedKernel& k) {
+  return fmt::format(
+      "{}: {}{}", models::name(k.verdict), models::meaning(k.verdict),
+      k.shares.front().cause == models::Cause::tensor && k.verdict != models::Cause::tensor
+          ? "; tensor has more, but limits only above half of its peak"
+          : "");
 }
 
 std::string reaches_text(const ExplainedKernel& k, const sim::Platform& p) {
@@ -114,7 +125,7 @@ std::vector<KernelLine> kernel_lines(const KernelQuestion& q, const KernelPoint&
   };
   line("time", fmt::format("{}, 90 % interval {} to {}", of(k.time), of(k.low), of(k.high)));
   line("reaches", reaches_text(k, p));
-  line("limited by", fmt::format("{}: {}", models::name(k.verdict), models::meaning(k.verdict)));
+  line("limited by", verdict_text(k));
   line("shares", shares_text(k));
   if (k.cost.algorithm != models::Algorithm::none) {
     line("algorithm",

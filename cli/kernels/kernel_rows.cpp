@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -63,6 +68,15 @@ constexpr Figure kFigures[] = {
      }},
 };
 
+// The column of a cause's share of the time: "share_wave_tail".
+std::string share_column(models::Cause cause) {
+  std::string column = fmt::format("share_{}", models::name(cause));
+  std::transform(column.begin(), column.end(), column.begin(), [](unsigned char c) {
+    return c == ' ' ? '_' : static_cast<char>(std::tolower(c));
+  });
+  return column;
+}
+
 nlohmann::ordered_json number(double value) {
   return std::isnan(value) ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
 }
@@ -124,6 +138,9 @@ void write_kernel_csv(const KernelQuestion& question, const KernelCurve& curve,
   for (const Figure& figure : kFigures) {
     columns.emplace_back(figure.name);
   }
+  for (int c = 0; c < models::kCauses; ++c) {
+    columns.push_back(share_column(static_cast<models::Cause>(c)));
+  }
   base::CsvWriter csv(std::filesystem::path(file), columns);
   for (const KernelPoint& point : curve.points) {
     const ExplainedKernel& k = point.kernel;
@@ -143,6 +160,13 @@ void write_kernel_csv(const KernelQuestion& question, const KernelCurve& curve,
     csv.append(models::name(k.cost.runner_up));
     for (const Figure& figure : kFigures) {
       csv.append(runs ? figure.value(k) : kAbsent);
+    }
+    std::array<double, models::kCauses> shares{};
+    for (const models::Share& share : k.shares) {
+      shares[static_cast<std::size_t>(share.cause)] = share.share;
+    }
+    for (const double share : shares) {
+      csv.append(runs ? share : kAbsent);
     }
     csv.end_row();
   }

@@ -13,8 +13,8 @@ std::optional<Occupancy> occupancy_of(const models::Anatomy& a, const hardware::
   if (!sums_room || !chip.shared_memory_per_sm || a.sums_bytes == 0.0 || a.step_bytes == 0.0) {
     return std::nullopt;
   }
-  const double steps =
-      std::max(2.0, std::ceil(machine.calibration.in_flight_bytes_per_sm / a.step_bytes));
+  const double steps = std::ceil(
+      std::max(2.0, machine.calibration.in_flight_bytes_per_sm / a.step_bytes) / a.blocks_per_sm);
   Occupancy o;
   o.sums_in = chip.tensor_memory_per_sm ? "tensor memory" : "registers";
   o.sums = base::Bytes::from_si(a.sums_bytes);
@@ -23,7 +23,8 @@ std::optional<Occupancy> occupancy_of(const models::Anatomy& a, const hardware::
   o.buffers_room = *chip.shared_memory_per_sm;
   const double by_sums = std::floor(o.sums_room / o.sums);
   const double by_buffers = std::floor(o.buffers_room / o.buffers);
-  o.room = std::max(1.0, std::min(by_sums, by_buffers));
+  o.room = std::min(by_sums, by_buffers);
+  o.at_once = a.blocks_per_sm;
   o.limiter = a.blocks < o.room * machine.sms ? "thread blocks"
               : by_sums <= by_buffers         ? o.sums_in
                                               : "shared memory";

@@ -4,8 +4,8 @@
 //
 //   sums      B  what a thread block adds up, in fp32: in registers, or in the tensor memory of chips that have one
 //   buffers   B  operands on their way, in shared memory: two steps of the main loop, or as many as the bytes that an SM
-//                keeps in flight (Little's law)
-//   room      –  the least of registers / sums and shared memory / buffers
+//                keeps in flight (Little's law). Thread blocks that run at once keep a part of these each, at least a step
+//   room      –  the least of registers / sums and shared memory / buffers; 0 where one thread block does not fit
 //
 // Addresses, queries that stay and barriers need room too, so a kernel has at most this. It explains, and decides nothing:
 // how many thread blocks the models run at once is theirs.
@@ -21,7 +21,8 @@
 namespace roofcast::cli {
 
 struct Occupancy {
-  double room = 0.0;  // thread blocks, at least one
+  double room = 0.0;     // thread blocks
+  double at_once = 1.0;  // that the model runs, whatever the room
   std::string_view
       limiter;  // "registers", "tensor memory", "shared memory"; "thread blocks" where there are fewer
   std::string_view sums_in;           // "registers", "tensor memory"

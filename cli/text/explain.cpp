@@ -116,8 +116,8 @@ PhaseRows phase_of(const sim::ScenarioView& scenario, const std::vector<sim::Ope
     row.message_bytes = line.call.count * line.cost.message_bytes.si();
     row.bound = models::name(line.cost.bound);
     row.shares = sim::causes_of(line, machine);
-    row.limited_by =
-        models::verdict_of(row.shares, models::share_of_peak(line.call.op, line.cost, machine));
+    row.limited_by = models::verdict_of(
+        row.shares, (1.0 - line.power) * models::share_of_peak(line.call.op, line.cost, machine));
     row.algorithm = models::name(line.cost.algorithm);
     row.runner_up = models::name(line.cost.runner_up);
     row.runner_up_time_s = line.call.count * line.cost.runner_up_time.si();

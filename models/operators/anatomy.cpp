@@ -29,6 +29,7 @@ constexpr CauseText kTexts[kCauses] = {
     {"fill", "pipelines, tiles and thread blocks that start and end"},
     {"launch", "kernels that start"},
     {"host", "the host launches slower than the GPU runs"},
+    {"power", "clocks that fall, or chips would draw more than their power limit"},
     {"link", "bytes through the port"},
     {"hops", "steps of a collective, one after another"},
     {"straggler", "ranks that wait for the one with most work"},

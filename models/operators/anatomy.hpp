@@ -26,6 +26,7 @@
 //   fill          pipelines, tiles and thread blocks that start and end                 fill, compute
 //   launch        kernels that start, and the start of a collective                     launch, fill
 //   host          the host launches slower than the GPU runs: only in eager mode        –
+//   power         clocks that fall at the power limit (sim/result/causes.hpp)           –
 //   link          bytes through the port                                                network
 //   hops          steps of a collective, one after another                              fill
 //   straggler     ranks that wait for the one with most work (sim/result/causes.hpp)    –
@@ -62,12 +63,13 @@ enum class Cause : std::uint8_t {
   fill,
   launch,
   host,
+  power,
   link,
   hops,
   straggler,
   unexplained,
 };
-inline constexpr int kCauses = 18;
+inline constexpr int kCauses = 19;
 std::string_view name(Cause cause);     // "wave tail"
 std::string_view meaning(Cause cause);  // a sentence without a full stop
 

@@ -351,6 +351,7 @@ IterationCost added_up(const IterationTerms& terms, const ScenarioView& s,
   const Seconds host = host_wait(*s.serving, batch, kernels + late + drafting);
   iteration.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   iteration.latency = kernels + late + host;
+  iteration.latency_host = host;
   const Seconds slowest =
       base::max(stages > 1 ? longest_stage(s) * layers + ends + slowest_send : kernels,
                 longest_stage(s) * terms.launched);
@@ -409,7 +410,9 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
     const base::MathType math = models::math_of(line.call.op, machine);
     models::Activity alone;
     alone.add(models::draw_of(line.cost, math, line.call.count, machine), line.time);
-    line.time = models::slowed(line.time, alone.compute, alone.memory, pace, machine.power);
+    const Seconds full = line.time;
+    line.time = models::slowed(full, alone.compute, alone.memory, pace, machine.power);
+    line.power = line.time > full ? 1.0 - full / line.time : 0.0;
   }
   return lines;
 }

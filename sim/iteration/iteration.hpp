@@ -60,7 +60,8 @@ std::string_view name(Limit limit);
 struct IterationCost {
   base::Seconds latency;
   base::Seconds period;
-  base::Seconds period_host;                      // of the period, the host time that nothing hides
+  base::Seconds latency_host;  // of the latency, the host time that nothing hides
+  base::Seconds period_host;   // the same of the period
   std::array<base::Seconds, kLimits> by_limit{};  // adds up to latency
   double clock = 1.0;                             // share of the full clock
   // J, one rank of each stage, above their idle energy. NaN if the TDP is not known.
@@ -118,8 +119,9 @@ struct OperatorLine {
   models::Cost cost;  // one run
   // All runs at the clock of the iteration. For an overlapped call: what the call that it overlaps does not hide.
   base::Seconds time;
-  // Share of it in which the mean rank waits for the rank that has most pairs of its experts, which the call is of.
+  // Share of the time in which, at the full clock, the mean rank waits for the rank that has most pairs of its experts, which the call is of.
   double straggler = 0.0;
+  double power = 0.0;  // share of the time that is beyond the one at the full clock
 };
 std::vector<OperatorLine> iteration_operators(const ScenarioView& scenario,
                                               const workloads::Batch& batch);

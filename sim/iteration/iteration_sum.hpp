@@ -16,6 +16,7 @@ inline void add(IterationCost& iteration, const IterationCost& pass, double coun
   }
   iteration.latency += time;
   iteration.period += count * pass.period;
+  iteration.latency_host += count * pass.latency_host;
   iteration.period_host += count * pass.period_host;
   for (std::size_t i = 0; i < iteration.by_limit.size(); ++i) {
     iteration.by_limit[i] += count * pass.by_limit[i];

@@ -40,8 +40,10 @@ void add_iteration(CauseSum& sum, const ScenarioView& s, const workloads::Batch&
   const Seconds host = cost.by_limit[static_cast<std::size_t>(Limit::host)];
   const Seconds slowest = micro_batches * (cost.period - cost.period_host);
   sum.add({{models::Cause::host, 1.0}}, times * host);
-  sum.add({{models::Cause::straggler, 1.0}},
-          times * base::max(Seconds{}, slowest - (cost.latency - host)));
+  if (s.mapping->pipeline_parallel > 1) {
+    const Seconds stages = cost.latency - cost.latency_host;
+    sum.add({{models::Cause::straggler, 1.0}}, times * base::max(Seconds{}, slowest - stages));
+  }
   if (s.draft != nullptr) {
     for (const DraftPass& pass : draft_passes(s, batch)) {
       add(s.draft->view, pass.batch, times * static_cast<double>(pass.count));
@@ -66,13 +68,17 @@ std::vector<Share> causes_of(const OperatorLine& line, const models::Machine& ma
               line.cost.launch - alone.launch);
   std::vector<Share> shares =
       models::shares_of(line.cost, anatomy, machine.calibration.overlap_exponent);
-  if (line.straggler > 0.0) {
-    for (Share& share : shares) {
-      share.share *= 1.0 - line.straggler;
+  const auto take = [&](models::Cause cause, double part) {
+    if (part > 0.0) {
+      for (Share& share : shares) {
+        share.share *= 1.0 - part;
+      }
+      shares.push_back({cause, part});
     }
-    shares.push_back({models::Cause::straggler, line.straggler});
-    sort_greatest_first(shares);
-  }
+  };
+  take(models::Cause::straggler, line.straggler);
+  take(models::Cause::power, line.power);
+  sort_greatest_first(shares);
   return shares;
 }
 
@@ -169,7 +175,9 @@ Limited limited(const ServingEstimate& estimate, std::string_view metric) {
   }
   const Limit limit = ttft ? steady.ttft_limit : tpot ? steady.tpot_limit : steady.throughput_limit;
   const std::vector<Share>& shares = ttft ? causes.ttft : tpot ? causes.tpot : causes.throughput;
-  if (limit >= Limit::host || shares.empty()) {
+  const bool launches =  // in the iterations; else it is the front end
+      limit == Limit::host && !shares.empty() && shares.front().cause == models::Cause::host;
+  if ((limit >= Limit::host && !launches) || shares.empty()) {
     return {name(limit), 0.0, limit == Limit::waiting ? shares : std::vector<Share>()};
   }
   return most_of(shares);

@@ -17,7 +17,13 @@
 //   experts    the mean rank of an expert-parallel group waits for the one with most pairs; the part of each operator
 //              beyond the same operator on the mean rank (OperatorLine::straggler)
 //   pipeline   stages wait for the slowest one, which has more layers or the head: n·p − l of an iteration, where n
-//              micro-batches are in flight, p is the time of the slowest stage, l that of all stages
+//              micro-batches are in flight, p is the time of the slowest stage, l that of all stages, and launches for
+//              which the GPU waits are in both
+//
+// Power is the time of operators beyond that at the full clock, of all that the power limit slows (models/power.hpp). The other
+// causes of an operator are of its time at the full clock. So what the tensor cores take is that at their peak, and power is
+// what the time gains without the limit. At the limit all that gets faster lowers the clock: shares are elasticities at
+// one clock.
 //
 // Attention-DP ranks are taken to be balanced (sim/iteration/iteration.hpp): nothing is lost there.
 //

@@ -109,6 +109,7 @@ struct BothPasses {
   std::array<Seconds, 2> waits{};  // for the host, in each
   models::Drawn drawn;
   double slower = 1.0;   // factor of the power limit, and of the chip, on both
+  double limited = 0.0;  // share of the time of both that is beyond the one at the full clock
   double exposed = 1.0;  // share of the exchanges with experts that another micro-batch leaves
 };
 
@@ -171,8 +172,9 @@ BothPasses both_passes(const ScenarioView& s, const workloads::Mapping& mapping,
   both.forward = timed(both.forward_graph, machine, t, costs);
   both.backward = timed(both.backward_graph, machine, t, costs);
   both.drawn = drawn(both.forward, both.backward, machine);
-  both.slower = chip_factor(s) * (both.drawn.time /
-                                  (both.forward.activity.running + both.backward.activity.running));
+  const Seconds full = both.forward.activity.running + both.backward.activity.running;
+  both.slower = chip_factor(s) * (both.drawn.time / full);
+  both.limited = both.drawn.pace < 1.0 ? 1.0 - full / both.drawn.time : 0.0;
   if (t.expert_overlap) {
     both.exposed = exposed_share(both, machine);
     for (Pass* pass : {&both.forward, &both.backward}) {
@@ -349,6 +351,7 @@ PassesOfMicroBatch training_passes(const ScenarioView& s, const MicroBatches& ba
   for (PassLines& pass : result.passes) {
     for (OperatorLine& line : pass.operators) {
       line.time *= both.slower * (line.call.exchange ? both.exposed : 1.0);
+      line.power = both.limited;
     }
   }
   return result;

@@ -50,6 +50,74 @@ sim::Settings faster(const std::vector<sim::QuantityKnob>& knobs, double factor)
   return all;
 }
 
+// Verdicts and elasticities come from two ways: causes are parts of the model's terms, elasticities are estimates with
+// another knob. What measured kernels take beyond the model is of no cause, and grows with every one.
+struct Pair {
+  const char* knob;
+  std::vector<models::Cause> causes;
+};
+
+struct Compared {
+  double share;
+  double elasticity;
+  std::string words;
+};
+
+// Of the knobs that the scenario has.
+std::vector<Compared> compare(const sim::OverriddenScenario& scenario, std::string_view metric,
+                              const std::vector<Pair>& pairs, const std::string& text) {
+  constexpr double kStep = 1.1;
+  const sim::OverriddenEstimate now = scenario.explained({});
+  const sim::Limited limited = sim::limited(now.estimate, metric);
+  std::vector<Compared> all;
+  for (const Pair& pair : pairs) {
+    const auto with = [&](double factor) {
+      return scenario.estimate({fmt::format("{}=x{}", pair.knob, factor)});
+    };
+    const sim::OverriddenEstimate more = with(kStep);
+    const sim::OverriddenEstimate less = with(1.0 / kStep);
+    if (!more.refusal.empty() || limited.shares.empty()) {
+      continue;
+    }
+    const sim::Metric& of = *sim::find_metric(metric);
+    const double elasticity =
+        std::log(of.value(less.estimate) / of.value(more.estimate)) / (2.0 * std::log(kStep));
+    double share = 0.0;
+    for (const models::Share& each : limited.shares) {
+      share +=
+          std::count(pair.causes.begin(), pair.causes.end(), each.cause) > 0 ? each.share : 0.0;
+    }
+    all.push_back({share, elasticity,
+                   fmt::format("{} of {}: {:.3f}, elasticity {:.3f}: {}", pair.knob, metric, share,
+                               elasticity, text)});
+  }
+  return all;
+}
+
+// How many shares are far enough apart. Their elasticities have the same order.
+std::size_t in_order(const std::vector<Compared>& all) {
+  constexpr double kApart = 0.1;
+  std::size_t compared = 0;
+  for (const Compared& one : all) {
+    for (const Compared& other : all) {
+      if (one.share > other.share + kApart) {
+        ++compared;
+        INFO(one.words << "beside " << other.words);
+        CHECK(one.elasticity > other.elasticity);
+      }
+    }
+  }
+  return compared;
+}
+
+Pair memory() { return {"system.chip.hbm.bandwidth", {models::Cause::hbm}}; }
+Pair link() { return {"system.chip.nvlink.bandwidth_bidirectional", {models::Cause::link}}; }
+Pair tensor() {
+  return {"system.chip.tensor.*",
+          {models::Cause::tensor, models::Cause::kernel, models::Cause::padding}};
+}
+Pair power() { return {"system.chip.power.cap", {models::Cause::power}}; }
+
 }  // namespace
 
 TEST_CASE("All rates times a factor and all latencies divided by it divide every time by it",
@@ -100,63 +168,52 @@ TEST_CASE("Elasticities of a time to rates, less those to latencies, sum to minu
   ROOFCAST_CHECK_LAW(law);
 }
 
-// Verdicts and elasticities come from two ways: causes are parts of the model's terms, elasticities are estimates with
-// another knob. What measured kernels take beyond the model is of no cause, and grows with every one.
 TEST_CASE("What the time of an iteration is for has the order of the elasticities", "[laws]") {
-  using models::Cause;
-  struct Pair {
-    const char* knob;
-    std::vector<Cause> causes;
-  };
-  const Pair kPairs[] = {{"system.chip.hbm.bandwidth", {Cause::hbm}},
-                         {"system.chip.nvlink.bandwidth_bidirectional", {Cause::link}},
-                         {"system.chip.tensor.*", {Cause::tensor, Cause::kernel, Cause::padding}}};
-  constexpr double kOrder = 0.1;  // shares that are so far apart
   Violations near(0.2);
   std::size_t compared = 0;
   for (const std::string& text : kScenarios) {
-    const sim::OverriddenScenario scenario = scenario_of(text);
-    const sim::OverriddenEstimate now = scenario.explained({});
     for (const char* metric : {"tpot_mean_s", "ttft_mean_s"}) {
-      const sim::Limited limited = sim::limited(now.estimate, metric);
-      std::vector<std::pair<double, double>> all;  // share, elasticity
-      for (const Pair& pair : kPairs) {
-        const double step = 1.1;
-        const auto with = [&](double factor) {
-          return scenario.estimate({fmt::format("{}=x{}", pair.knob, factor)});
-        };
-        const sim::OverriddenEstimate more = with(step);
-        const sim::OverriddenEstimate less = with(1.0 / step);
-        if (!more.refusal.empty() || limited.shares.empty()) {
-          continue;
-        }
-        const sim::Metric& of = *sim::find_metric(metric);
-        const double elasticity =
-            std::log(of.value(less.estimate) / of.value(more.estimate)) / (2.0 * std::log(step));
-        double share = 0.0;
-        for (const models::Share& each : limited.shares) {
-          share +=
-              std::count(pair.causes.begin(), pair.causes.end(), each.cause) > 0 ? each.share : 0.0;
-        }
-        all.emplace_back(share, elasticity);
-        near.add(std::abs(share - elasticity), [&] {
-          return fmt::format("{} of {}: {:.3f}, elasticity {:.3f}: {}", pair.knob, metric, share,
-                             elasticity, text);
-        });
+      const std::vector<Compared> all =
+          compare(scenario_of(text), metric, {memory(), link(), tensor()}, text);
+      for (const Compared& each : all) {
+        near.add(std::abs(each.share - each.elasticity), [&] { return each.words; });
       }
-      for (const auto& [share, elasticity] : all) {
-        for (const auto& other : all) {
-          if (share > other.first + kOrder) {
-            ++compared;
-            INFO(metric << ": " << text);
-            CHECK(elasticity > other.second);
-          }
-        }
-      }
+      compared += in_order(all);
     }
   }
   CHECK(compared > 10);
   ROOFCAST_CHECK_LAW(near);
+}
+
+// At the limit the clock falls where something else gets faster, so the cap counts more than the time that it takes: of a time
+// that goes with cap^-a, the limit takes 1 - 0.5^a <= 0.69 a.
+TEST_CASE(
+    "Under half of the TDP a cap counts at least as its share of power, and tensor cores as theirs",
+    "[laws]") {
+  Violations of_tensor(0.2);
+  Violations of_power(0.02);
+  std::size_t compared = 0;
+  for (const auto& [system, watts] : {std::pair{"hgx_h100", 350}, std::pair{"hgx_h200", 350},
+                                      std::pair{"hgx_b200", 500}, std::pair{"hgx_a100", 200}}) {
+    for (const auto& [metric, traffic] :
+         {std::pair{"ttft_mean_s", "{input_tokens: 8192, output_tokens: 2, concurrency: 1}"},
+          std::pair{"tpot_mean_s", "{input_tokens: 2048, output_tokens: 512, concurrency: 64}"}}) {
+      const std::string text = fmt::format(
+          "system: {{base: {}, chip.power.cap: {} W}}\nmodel: llama-3.1-8b\n"
+          "precision: bf16\ndeployment: {{}}\nserving: {{stack: vllm}}\ntraffic: {}\n",
+          system, watts, traffic);
+      const std::vector<Compared> all =
+          compare(scenario_of(text), metric, {tensor(), power()}, text);
+      REQUIRE(all.size() == 2);
+      of_tensor.add(std::abs(all[0].share - all[0].elasticity), [&] { return all[0].words; });
+      of_power.add(all[1].share - all[1].elasticity, [&] { return all[1].words; });
+      CHECK(all[1].share > 0.05);
+      compared += in_order(all);
+    }
+  }
+  CHECK(compared > 4);
+  ROOFCAST_CHECK_LAW(of_tensor);
+  ROOFCAST_CHECK_LAW(of_power);
 }
 
 TEST_CASE("With every resource free no time is left, and no resource frees more than is there",

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/kernels/kernel_curve.hpp"
+#include "cli/kernels/kernel_parts.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/scenario/knob.hpp"
@@ -278,6 +279,93 @@ TEST_CASE("A GEMM says how many thread blocks an SM has room for, and what limit
                              "--chip h100_sxm");
   CHECK(narrow["occupancy_limiter"] == "shared memory");
   CHECK(narrow["time_s"].get<double>() > hopper["time_s"].get<double>());
+}
+
+// A register file of half the size has no room for sums of 256 x 256 in fp32, 256 KiB.
+TEST_CASE(
+    "An SM has room for the thread blocks that run on it at once, or the line says that it has not",
+    "[cli]") {
+  const auto line_of = [](const std::string& name, const KernelCurve& curve, KernelQuestion& q) {
+    for (const KernelLine& line : kernel_lines(q, curve.points.front())) {
+      if (line.name == name) {
+        return line.text;
+      }
+    }
+    return std::string();
+  };
+  std::size_t told = 0;
+  for (const hardware::Chip& chip : laws::chips()) {
+    for (const char* name : {"gemm", "moe", "attention", "decode_attention"}) {
+      const auto kind = std::find_if(kernel_kinds().begin(), kernel_kinds().end(),
+                                     [&](const KernelKind& k) { return k.name == name; });
+      KernelQuestion q = question(*kind, chip.id);
+      const KernelCurve curve = kernel_curve(q);
+      const ExplainedKernel& k = curve.points.front().kernel;
+      if (k.reason.empty() && k.occupancy) {
+        const std::string text = line_of("occupancy", curve, q);
+        INFO(chip.id << " " << name << ": " << text);
+        CHECK(contains(text, "though it is timed with") ==
+              (k.occupancy->room < k.anatomy.blocks_per_sm));
+        ++told;
+      }
+    }
+  }
+  CHECK(told > 20);
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const json twice = answer(roofcast,
+                            "kernel decode_attention --context 8192 --sequences 64 --heads 32 "
+                            "--kv-heads 8 --chip h100_sxm");
+  CHECK(twice["room_blocks_per_sm"].get<double>() >= 2.0);
+  const std::string halved =
+      "kernel gemm --m 8192 --n 8192 --k 8192 --tile 256x256 --chip h100_sxm --set "
+      "system.chip.registers.per_sm=x0.5";
+  CHECK(answer(roofcast, halved)["room_blocks_per_sm"] == 0.0);
+  CHECK(contains(roofcast.output(words(halved)),
+                 "room for 0 an SM, though it is timed with 1 at once, limited by registers"));
+}
+
+TEST_CASE("A kernel that tensor cores do not limit says where they have the greatest share",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string line =
+      "kernel moe --tokens 4096 --experts 128 --top-k 8 --n 1536 --k 4096 --chip h100_sxm";
+  const json moe = answer(roofcast, line);
+  CHECK(moe["limited_by"] == "kernel");
+  CHECK(moe["shares"]["tensor"] > moe["shares"]["kernel"]);
+  CHECK(moe["peak_share"].get<double>() < 0.5);
+  const std::string why = "tensor has more, but limits only above half of its peak";
+  CHECK(contains(roofcast.output(words(line)), why));
+  CHECK_FALSE(contains(
+      roofcast.output(words("kernel gemm --m 8192 --n 8192 --k 8192 --chip h100_sxm")), why));
+}
+
+TEST_CASE("Rows of a curve have the share of every cause", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string line = "kernel gemm --n 4096 --k 4096 --chip h200_sxm --vary m=1,100,4096";
+  const json curve = answer(roofcast, line);
+  roofcast.output(words(line + " --csv rows.csv"));
+  const base::CsvTable rows = base::read_csv(roofcast.path("rows.csv"));
+  REQUIRE(rows.rows() == 3);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    double all = 0.0;
+    for (const std::string& column : rows.columns()) {
+      all += column.starts_with("share_") ? number(rows, i, column) : 0.0;
+    }
+    CHECK(all == Approx(1.0));
+    CHECK(number(rows, i, "share_hbm") ==
+          Approx(curve["points"][i]["shares"]["HBM"].get<double>()));
+    CHECK(number(rows, i, "share_straggler") == 0.0);
+  }
+  CHECK(number(rows, 1, "share_wave_tail") == curve["points"][1]["shares"].value("wave tail", 0.0));
 }
 
 TEST_CASE("A stride takes sectors of which a part is used, and the time of the bytes it moves",

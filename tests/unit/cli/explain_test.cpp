@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/text/explain.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -94,6 +96,33 @@ TEST_CASE("Only what multiplies has a number format", "[unit]") {
     CHECK(phase.operators.back().name == "host");
     CHECK(phase.operators.back().format.empty());
   }
+}
+
+// A low cap makes a GEMM of prompts so slow that its tensor cores reach a tenth of their peak.
+TEST_CASE("Under any cap tensor cores limit an operator only above half of their peak", "[unit]") {
+  std::size_t by_tensor = 0;
+  std::size_t by_power = 0;
+  for (const char* cap : {"700 W", "500 W", "350 W", "250 W", "200 W"}) {
+    const sim::Scenario s = sim::read_scenario(base::parse_document(
+        "test", fmt::format("system: {{base: hgx_h100, chip.power.cap: {}}}\nmodel: llama-3.1-8b\n"
+                            "precision: bf16\ndeployment: {{}}\nserving: {{stack: vllm}}\n"
+                            "traffic: {{input_tokens: 8192, output_tokens: 1, concurrency: 8}}\n",
+                            cap)));
+    const base::FlopsPerSecond peak = s.platform.system.chip.peak(base::MathType::bf16);
+    const Explained e(s);
+    for (const PhaseRows& phase : e.phases) {
+      for (const OperatorRow& row : phase.operators) {
+        INFO(cap << " " << row.name);
+        if (row.limited_by == models::Cause::tensor) {
+          CHECK(row.flop / row.time_s > 0.5 * peak.si());
+          ++by_tensor;
+        }
+        by_power += row.limited_by == models::Cause::power ? 1U : 0U;
+      }
+    }
+  }
+  CHECK(by_tensor > 0);
+  CHECK(by_power > 0);
 }
 
 TEST_CASE("A collective says what took its time, and what the next best would have taken",

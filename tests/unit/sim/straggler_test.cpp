@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "models/operators/operator_cost.hpp"
 #include "sim/estimate.hpp"
@@ -101,6 +102,34 @@ TEST_CASE("Nobody waits where every rank has all experts; for even ones on ranks
         share_of(uneven.tpot, models::Cause::straggler));
   CHECK(share_of(uneven.tpot, models::Cause::straggler) > 0.01);
   CHECK(share_of(uneven.ttft, models::Cause::straggler) > 0.01);
+}
+
+// Prompts, and all that no CUDA graph covers, wait for their launches: that is the host's time, once.
+TEST_CASE("Nobody waits for another rank on one GPU, whatever launches its kernels", "[unit]") {
+  for (const char* stack : {"vllm", "trtllm"}) {
+    for (const char* graphs : {"full", "none"}) {
+      INFO(stack << " " << graphs);
+      const Scenario s = read_scenario(base::parse_document(
+          "test",
+          fmt::format("system: hgx_h100\nmodel: llama-3.1-8b\nprecision: bf16\n"
+                      "deployment: {{}}\nserving: {{stack: {}, cuda_graphs: {{decode: {}}}}}\n"
+                      "traffic: {{input_tokens: 256, output_tokens: 256, concurrency: 1}}\n",
+                      stack, graphs)));
+      const Causes told = causes(s);
+      if (std::string_view(graphs) == "none") {
+        CHECK(share_of(told.ttft, models::Cause::host) > 0.2);
+        CHECK(share_of(told.tpot, models::Cause::host) > 0.2);
+      }
+      for (const std::vector<models::Share>& shares : {told.ttft, told.tpot}) {
+        CHECK(share_of(shares, models::Cause::straggler) == 0.0);
+        double all = 0.0;
+        for (const models::Share& share : shares) {
+          all += share.share;
+        }
+        CHECK(all == Approx(1.0));
+      }
+    }
+  }
 }
 
 // The last stage has the head, so the others wait for it. The share is what the pipeline takes beyond the sum of its stages.
