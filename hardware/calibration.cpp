@@ -140,6 +140,7 @@ void read(base::Fields& f, Calibration& c) {
     g.number("fp4_step_trips", c.gemm_fp4_step_trips, base::not_negative);
     g.number("epilogue_passes", c.gemm_epilogue_passes, base::not_negative);
     g.number("l2_sharing", c.gemm_l2_sharing, base::at_least_one);
+    g.number("absent_row_reads", c.gemm_absent_row_reads, base::not_negative);
     g.number("block_scaling_efficiency", c.gemm_block_scaling_efficiency, share);
     g.number("widened_per_sm_clock", c.gemm_widened_per_sm_clock, base::positive);
     g.number("sparse_efficiency", c.gemm_sparse_efficiency, share);

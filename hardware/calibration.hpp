@@ -94,6 +94,8 @@ struct Calibration {
   double gemm_fp4_step_trips = 0;
   double gemm_epilogue_passes = 0;  // writes of a tile to the L2 that are not overlapped
   double gemm_l2_sharing = 1;  // CTAs that one L2 read of an operand serves (clusters, multicast)
+  // L2 reads of a row that one absent row of a tile costs, where kernels take fixed tiles (models/operators/fixed_tiles.hpp).
+  double gemm_absent_row_reads = 0;
   // Rate with 128×128 scales / rate of a large fp8 GEMM.
   double gemm_block_scaling_efficiency = 1.0;
   // Weights of 4 bits that an SM widens in a clock beside what its products hide; of 8 bits twice as many.

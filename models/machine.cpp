@@ -108,6 +108,10 @@ Machine machine_of(const hardware::System& system) {
     m.scale_out.off_rail = system.rail_optimised ? spine : 1.0;
   }
   m.scale_up_domain = system.scale_up_domain;
+  for (int i = 0; i < base::kNumberFormats; ++i) {
+    m.tile_rules[static_cast<std::size_t>(i)] =
+        tile_rule(c.stack, chip.tensor_instruction, static_cast<base::NumberFormat>(i));
+  }
   m.power = power_of(chip, c);
   m.power.memory_pace = m.l2.si() > 0.0 ? std::min(1.0, m.dram / m.l2) : 0.0;
   m.uncertainty = uncertainty_of(c);

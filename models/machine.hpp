@@ -12,6 +12,7 @@
 #include "base/units/quantity.hpp"
 #include "base/units/weight_storage.hpp"
 #include "hardware/system.hpp"
+#include "models/operators/tile_rule.hpp"
 #include "models/uncertainty.hpp"
 
 namespace roofcast::models {
@@ -65,6 +66,8 @@ struct Machine {
   // To other positions it is `off_rail` of that.
   hardware::FabricLevel scale_out;
   std::int64_t scale_up_domain = 1;
+  // By format of both operands of a GEMM.
+  std::array<TileRule, base::kNumberFormats> tile_rules{};
   PowerRates power;
   Uncertainty uncertainty;
 

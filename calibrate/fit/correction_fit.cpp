@@ -152,8 +152,10 @@ Linear linearise(const Samples& samples, const VectorXd& g) {
   return linear;
 }
 
-// ln of the physical time at every node.
-std::vector<double> log_physical(const Samples& samples, const models::Machine& machine) {
+// ln of the physical time at every node, without absent rows (models/operators/fixed_tiles.hpp): with more rows a GEMM may have
+// fewer of them.
+std::vector<double> log_physical(const Samples& samples, models::Machine machine) {
+  machine.calibration.gemm_absent_row_reads = 0.0;
   const CorrectionGrid& grid = samples.grid;
   std::vector<double> logs;
   for (std::size_t node = 0; node < grid.values.size(); ++node) {

@@ -326,7 +326,9 @@ FittedCalibration fit_calibration(const FitRequest& request) {
   fitted.chip = platform->system.chip.id;
   fitted.chip_name = platform->system.chip.name;
   fitted.stack = request.stack;
-  const Workbench generic(*platform, base::load_entry(hardware::calibration_catalog(), "generic"));
+  base::Node document = base::load_entry(hardware::calibration_catalog(), "generic");
+  document["stack"] = base::scalar_node(fitted.stack, document.place);
+  const Workbench generic(*platform, std::move(document));
   const models::Machine machine = generic.machine();
   FitTables tables(request.sources, fitted.chip, fitted.stack, machine, request.split);
   std::vector<Work> work = work_of(tables);

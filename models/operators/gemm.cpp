@@ -9,6 +9,7 @@
 
 #include "base/integers.hpp"
 #include "models/operators/anatomy.hpp"
+#include "models/operators/fixed_tiles.hpp"
 #include "models/operators/tiling.hpp"
 
 namespace roofcast::models {
@@ -43,6 +44,13 @@ bool resident(const Gemm& op, const Work& work, const Machine& machine) {
   return work.bytes + as_double(op.copies - 1) * weights <= kLoopShare * machine.l2_capacity;
 }
 
+// Batches have kernels of their own.
+TileRule rule_of(const Gemm& op, const Machine& machine) {
+  return op.batch == 1 && op.activations == op.weights && !op.storage.sparse
+             ? machine.tile_rules[static_cast<std::size_t>(op.activations)]
+             : TileRule::none;
+}
+
 // Time of the loads of one operand. 1/share CTAs load different bytes of it.
 struct Loads {
   Seconds full;   // when all SMs load, at most the streaming rate
@@ -61,6 +69,8 @@ struct Loads {
 //   l2_a_, l2_w_  s  one element of the activations, of the weights, through the L2
 //   partial_time_ s  the partial sums of one part through the L2
 //   epilogue_     s  one output, not overlapped
+//   absent_       s  one element of an absent row, of one tile
+//   absent_time_  s  all absent rows of the tiling
 //   step_time_    s  the least time of one element of depth of a tile (Little's law)
 //   widen_time_   s  one weight that an SM widens to the format of the activations
 //   kept_         –  share of the products that 2:4 sparse weights leave
@@ -98,6 +108,7 @@ class Search {
     l2_w_ = w_bytes / c.gemm_l2_sharing * l2_time;
     partial_time_ = kPartialBytes * outputs_ * l2_time;
     epilogue_ = c.gemm_epilogue_passes * kHiddenBytes * l2_time;
+    absent_ = c.gemm_absent_row_reads * a_bytes * l2_time;
     step_time_ = (fp4 ? c.gemm_fp4_step_trips : c.gemm_step_trips) * latency *
                  (std::max(a_bytes, w_bytes) / kStepBytes);
     wave_time_ = c.gemm_wave_trips * latency;
@@ -130,6 +141,16 @@ class Search {
     return best_.terms();
   }
 
+  // The tiling that the rule of a kernel takes.
+  Terms fixed(const FixedTiles& fixed) {
+    const Tiling& t = fixed.tiling;
+    absent_time_ = fixed.absent_rows * as_double(ceil_div(n_, t.columns)) * depth_ * absent_;
+    Terms all = terms(t.rows, t.columns, t.tiles, 1.0);
+    all.compute += absent_time_;
+    best_.consider(all, t);
+    return best_.terms();
+  }
+
   // This tiling alone.
   Terms only(const Tiling& cut) {
     const double tiles =
@@ -156,6 +177,7 @@ class Search {
           waves * depth * base::max(Seconds{}, step_time_ - products));
     a.add(&Cost::compute, Cause::vector, "weights that are widened",
           waves * depth * width * widen_time_);
+    a.add(&Cost::compute, Cause::padding, "rows of tiles beyond the last one", absent_time_);
     a.add(&Cost::fill, Cause::fill, "pipeline that fills and drains",
           machine_.calibration.gemm_fill_trips * machine_.dram_latency);
     a.add(&Cost::fill, Cause::fill, "one tile drains, the next one fills",
@@ -248,7 +270,7 @@ class Search {
   double batch_ = 1, columns_ = 0, rows_ = 0, outputs_ = 0, depth_ = 0;
   double most_parts_ = 1;
   double kept_ = 1;
-  Seconds flop_time_, l2_a_, l2_w_, partial_time_, epilogue_, widen_time_;
+  Seconds flop_time_, l2_a_, l2_w_, partial_time_, epilogue_, widen_time_, absent_, absent_time_;
   Seconds step_time_, wave_time_, split_time_, least_dram_;
   Loads weights_, rows_in_, rows_out_;
 };
@@ -280,8 +302,12 @@ Cost gemm_cost(const Gemm& op, const Machine& machine, Anatomy* anatomy, const T
     work.bytes = {};
   }
   Search search(op, work.bytes, machine);
+  const TileRule rule = rule_of(op, machine);
   const Cost cost =
-      tiled_cost(cut != nullptr ? search.only(*cut) : search.fastest(), work, machine);
+      tiled_cost(cut != nullptr           ? search.only(*cut)
+                 : rule != TileRule::none ? search.fixed(fixed_tiles(rule, op, machine.sms))
+                                          : search.fastest(),
+                 work, machine);
   if (anatomy != nullptr) {
     const base::MathType math = base::math_of(op.activations, op.weights);
     const double sparse = op.storage.sparse ? machine.sparsity / 2.0 : 1.0;

@@ -31,7 +31,7 @@ std::vector<std::int64_t> sizes(std::int64_t most) {
 // Times operators of growing size by their physical models; a size that is faster than a smaller one misses the law.
 // Corrections: correction_test.cpp.
 void grow(Violations& law, const sim::Platform& p, const std::vector<std::int64_t>& values,
-          const std::function<Operator(std::int64_t)>& shape) {
+          const std::function<Operator(std::int64_t)>& shape, const models::Machine& machine) {
   base::Seconds longest{};
   std::int64_t of = 0;
   for (const std::int64_t value : values) {
@@ -39,7 +39,7 @@ void grow(Violations& law, const sim::Platform& p, const std::vector<std::int64_
     if (!runs_on(op, p)) {
       return;
     }
-    const base::Seconds time = models::physical_cost_of(op, p.machine).time;
+    const base::Seconds time = models::physical_cost_of(op, machine).time;
     law.add(longest / time - 1.0,
             [&] { return fmt::format("{}: {}, less than at {}", p.system.id, describe(op), of); });
     if (time > longest) {
@@ -47,6 +47,18 @@ void grow(Violations& law, const sim::Platform& p, const std::vector<std::int64_
       of = value;
     }
   }
+}
+
+void grow(Violations& law, const sim::Platform& p, const std::vector<std::int64_t>& values,
+          const std::function<Operator(std::int64_t)>& shape) {
+  grow(law, p, values, shape, p.machine);
+}
+
+// Absent rows cost nothing.
+models::Machine without_absent_rows(const sim::Platform& p) {
+  models::Machine machine = p.machine;
+  machine.calibration.gemm_absent_row_reads = 0.0;
+  return machine;
 }
 
 struct Linear {
@@ -71,16 +83,69 @@ std::vector<Linear> linears() {
   return all;
 }
 
-TEST_CASE("A GEMM of more rows takes no less time", "[laws]") {
+TEST_CASE("A GEMM of more rows takes no less time, but for absent rows of fixed tiles", "[laws]") {
   Violations law(0.05);
   for (const auto& p : platforms()) {
+    const models::Machine machine = without_absent_rows(p);
     for (const Linear& l : linears()) {
-      grow(law, p, sizes(20000), [&](std::int64_t m) {
-        return workloads::Gemm{m, l.n, l.k, 1, l.activations, l.weights};
-      });
+      grow(
+          law, p, sizes(20000),
+          [&](std::int64_t m) { return workloads::Gemm{m, l.n, l.k, 1, l.activations, l.weights}; },
+          machine);
     }
   }
   ROOFCAST_CHECK_LAW(law);
+}
+
+// Narrow tiles fill the last wave and read more rows again: one more row may make them wide.
+TEST_CASE("By each rule of fixed tiles more rows take hardly less time, but for absent rows",
+          "[laws]") {
+  Violations by_rows(0.05);
+  Violations by_waves(0.05);
+  for (const auto& p : platforms()) {
+    models::Machine machine = without_absent_rows(p);
+    for (const auto rule : {models::TileRule::by_rows, models::TileRule::by_waves}) {
+      machine.tile_rules.fill(rule);
+      Violations& law = rule == models::TileRule::by_rows ? by_rows : by_waves;
+      for (const Linear& l : linears()) {
+        grow(
+            law, p, sizes(20000),
+            [&](std::int64_t m) {
+              return workloads::Gemm{m, l.n, l.k, 1, l.activations, l.weights};
+            },
+            machine);
+      }
+    }
+  }
+  ROOFCAST_CHECK_LAW(by_rows);
+  ROOFCAST_CHECK_LAW(by_waves);
+}
+
+TEST_CASE("Absent rows cost time, and only where tiles reach beyond the last row", "[laws]") {
+  std::size_t slower = 0;
+  for (const auto& p : platforms()) {
+    models::Machine machine = p.machine;
+    models::Machine without = without_absent_rows(p);
+    for (const auto rule : {models::TileRule::none, models::TileRule::by_rows}) {
+      machine.tile_rules.fill(rule);
+      without.tile_rules.fill(rule);
+      for (const Linear& l : linears()) {
+        for (const std::int64_t m : {16, 17, 64, 65, 128, 129, 255, 256, 257, 1024}) {
+          const workloads::Gemm op{m, l.n, l.k, 1, l.activations, l.weights};
+          if (!runs_on(op, p)) {
+            continue;
+          }
+          const base::Seconds with = models::physical_cost_of(op, machine).time;
+          const base::Seconds none = models::physical_cost_of(op, without).time;
+          const bool whole =
+              rule == models::TileRule::none || m == 16 || m == 64 || m == 128 || m % 256 == 0;
+          CHECK((whole ? with == none : with >= none));
+          slower += with > none ? 1 : 0;
+        }
+      }
+    }
+  }
+  CHECK(slower > 0);
 }
 
 TEST_CASE("A GEMM of more columns takes no less time", "[laws]") {

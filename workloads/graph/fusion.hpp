@@ -53,8 +53,9 @@ struct Fusion {
   // experts is inside their operator, where the compiler does not see it
   // (vllm-project/vllm@0014ec6 vllm/model_executor/layers/fused_moe/layer.py).
   bool norm = false;
-  bool alternative_experts = false;  // GroupedGemm::alternative_kernel
-  bool tf32_products = false;        // tensor cores multiply what is in fp32, in tf32
+  bool alternative_experts = false;   // GroupedGemm::alternative_kernel
+  bool separate_cache_write = false;  // a kernel of its own writes keys and values to the cache
+  bool tf32_products = false;         // tensor cores multiply what is in fp32, in tf32
   Exchange exchange = Exchange::all_to_all;
   SharedExperts shared_experts = SharedExperts::before;
   bool overlaps_shared_experts = false;  // shared experts run while tokens are dispatched

@@ -206,11 +206,17 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
   const double fresh = rows * static_cast<double>(2 * kv);
   if (fusion_.unfused_rope) {
     call("attention.rope", unfused_rope(qk), count);
+  } else if (fusion_.separate_cache_write) {
+    elementwise("attention.rope", qk * kHiddenBytes, qk * kHiddenBytes, count);
   } else {
     elementwise(
         "attention.rope", (qk + rows * static_cast<double>(kv)) * kHiddenBytes,
         rows * static_cast<double>(query) * kHiddenBytes + byte_count(fresh, precision_.kv_cache),
         count);
+  }
+  if (fusion_.separate_cache_write) {
+    elementwise("attention.cache_write", fresh * kHiddenBytes,
+                byte_count(fresh, precision_.kv_cache), count);
   }
   if (a.joint_qk_norm) {
     constexpr double kSquares = 2.0 * 4.0;  // fp32 sums over the queries and over the keys

@@ -71,12 +71,14 @@ TEST_CASE("The host launches what no CUDA graph covers", "[unit]") {
   CHECK(latency_s(small, 4) == latency_s(scenario(""), 4));
 }
 
+// 64 rows fill tiles that 33 leave partly absent (models/operators/fixed_tiles.hpp).
 TEST_CASE("TPOT tells eager decodes and padded ones from those in graphs of every size", "[unit]") {
   const double full = tpot_s("");
   CHECK(tpot_s(", cuda_graphs: {decode: full}") == full);
   CHECK(tpot_s(", cuda_graphs: {decode: none}") > 2.0 * full);
-  CHECK(tpot_s(", cuda_graphs: {sizes: [1, 16, 64]}") > 1.01 * full);
-  CHECK(tpot_s(", cuda_graphs: {sizes: [1, 16, 64]}") < 1.5 * full);
+  CHECK(tpot_s(", cuda_graphs: {sizes: [1, 16, 64]}") > full);
+  CHECK(tpot_s(", cuda_graphs: {sizes: [1, 16, 96]}") > 1.1 * full);
+  CHECK(tpot_s(", cuda_graphs: {sizes: [1, 16, 96]}") < 1.5 * full);
 }
 
 }  // namespace roofcast::sim::unit_sim_cuda_graphs

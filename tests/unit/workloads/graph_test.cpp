@@ -360,6 +360,24 @@ TEST_CASE("A norm over all heads adds up two squares a token between the ranks",
         nullptr);
 }
 
+// 64 tokens of Llama-3.1-8B: 8 heads of keys and 8 of values, of 128 elements, in bf16; 32 heads of queries.
+TEST_CASE("A kernel of its own writes the cache where the stack has one", "[unit]") {
+  const auto graph = [&](bool separate) {
+    Fusion fusion;
+    fusion.separate_cache_write = separate;
+    return graph_of(model("llama-3.1-8b"), {}, {64, 1, 1024}, "bf16", fusion);
+  };
+  const double keys = 64.0 * 8.0 * 128.0 * 2.0;
+  CHECK(find(graph(false), "attention.cache_write") == nullptr);
+  const auto rope = op_of<workloads::Elementwise>(graph(false), "attention.rope");
+  const auto alone = op_of<workloads::Elementwise>(graph(true), "attention.rope");
+  const auto write = op_of<workloads::Elementwise>(graph(true), "attention.cache_write");
+  CHECK(write.read_bytes == 2.0 * keys);
+  CHECK(write.written_bytes == 2.0 * keys);
+  CHECK(alone.read_bytes == rope.read_bytes - keys);
+  CHECK(alone.written_bytes == rope.written_bytes - keys);
+}
+
 // Draws with a fixed seed: each token picks top_k of the experts without repetition.
 TEST_CASE("A router in fp32 is multiplied in fp32, or in tf32 where the stack does so", "[unit]") {
   const Mapping one;

@@ -107,6 +107,7 @@ TEST_CASE("Twice the replicas serve twice the arrivals as well, on twice the GPU
   CHECK(pair.joules_per_token == Approx(single.joules_per_token).epsilon(0.02));
 }
 
+// On average: where clients stay in step, absent rows of tiles (models/operators/fixed_tiles.hpp) depend on how many do.
 TEST_CASE("Clients of two replicas are served as half of them by one", "[unit]") {
   auto one = scenario(1.0);
   one.traffic.arrivals.reset();
@@ -117,8 +118,8 @@ TEST_CASE("Clients of two replicas are served as half of them by one", "[unit]")
   two.traffic.concurrency = 64;
   const ServingEstimate single = estimated(one);
   const ServingEstimate pair = estimated(two);
-  CHECK(pair.steady.tpot.si() == Approx(single.steady.tpot.si()).epsilon(0.02));
-  CHECK(pair.output_rate == Approx(2.0 * single.output_rate).epsilon(0.02));
+  CHECK(pair.steady.tpot.si() == Approx(single.steady.tpot.si()).epsilon(0.04));
+  CHECK(pair.output_rate == Approx(2.0 * single.output_rate).epsilon(0.04));
   CHECK(pair.gpus == 16);
 }
 
