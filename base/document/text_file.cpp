@@ -7,7 +7,6 @@
 #include <iterator>
 #include <ostream>
 
-#include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/standard_streams.hpp"
 
@@ -18,12 +17,12 @@ std::string bytes_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write_text(const std::filesystem::path& file, std::string_view text) {
+void write_text(const std::filesystem::path& file, std::string_view text, Writers writers) {
   if (is_standard_stream(file)) {
     standard_output() << text << std::flush;
     return;
   }
-  OutputFile output(file);
+  OutputFile output(file, writers);
   std::ofstream out(output.path(), std::ios::binary);
   out << text;
   out.close();
