@@ -7,7 +7,6 @@
 
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -16,7 +15,7 @@
 #include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
 #include "base/document/used_entries.hpp"
-#include "base/fnv.hpp"
+#include "cli/provenance/file_hashes.hpp"
 #include "cli/provenance/version.hpp"
 
 namespace roofcast::cli {
@@ -25,8 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string hexadecimal(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
-
 // Parts of a sweep have an identity of their own (cli/provenance/sweep_parts.hpp).
 bool is_result(const fs::path& file) {
   return file.parent_path().extension() != ".parts" &&
@@ -34,29 +31,11 @@ bool is_result(const fs::path& file) {
           (file.extension() == ".gz" && file.stem().extension() == ".csv"));
 }
 
-Json file_json(const fs::path& file) {
-  if (const auto hash = base::written_hash(file)) {
-    return {{"path", file.string()}, {"bytes", fs::file_size(file)}, {"fnv1a", hexadecimal(*hash)}};
-  }
-  std::ifstream in(file, std::ios::binary);
-  std::uint64_t hash = base::kFnvStart;
-  std::size_t bytes = 0;
-  std::string block(1 << 16, '\0');
-  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
-    const auto count = static_cast<std::size_t>(in.gcount());
-    hash = base::fnv(hash, std::string_view(block).substr(0, count));
-    bytes += count;
-  }
-  return {{"path", file.string()}, {"bytes", bytes}, {"fnv1a", hexadecimal(hash)}};
-}
-
 Json files_json(const std::vector<fs::path>& files) {
   Json all = Json::array();
-  for (const fs::path& file : files) {
-    std::error_code error;
-    if (fs::is_regular_file(file, error)) {
-      all.push_back(file_json(file));
-    }
+  for (const HashedFile& file : hashed(files)) {
+    all.push_back(
+        {{"path", file.path.string()}, {"bytes", file.bytes}, {"fnv1a", hexadecimal(file.hash)}});
   }
   return all;
 }

@@ -129,7 +129,10 @@ TEST_CASE("Parts of another sweep, or of another catalog, are refused with the d
   roofcast.shell("sed -i 's/<= 0.2/<= 0.3/' s.yaml");
   const Outcome changed = roofcast.run({"sweep", "s.yaml", "--csv", "a.csv", "--shard", "2/2"});
   CHECK(changed.code == 2);
-  CHECK(contains(changed.err, "sweep.yaml differs"));
+  CHECK(contains(changed.err, "s.yaml has changed since they were made"));
+  const Outcome columns = roofcast.run(
+      {"sweep", "s.yaml", "--csv", "a.csv", "--shard", "2/2", "--as-if-unmeasured", "chip"});
+  CHECK(columns.code == 2);
   for (const char* shard : {"0/2", "3/2", "1", "a/b", "1/2/3", "slurm"}) {
     CHECK(roofcast.run({"sweep", "s.yaml", "--csv", "b.csv", "--shard", shard}).code == 2);
   }
