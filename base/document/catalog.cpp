@@ -18,11 +18,6 @@
 namespace roofcast::base {
 namespace {
 
-bool is_path(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
-         text.ends_with(".yml") || text.ends_with(".json");
-}
-
 std::filesystem::path user_folder(const Catalog& catalog) {
   const std::string& directory = user_catalog_directory();
   return directory.empty() ? std::filesystem::path()
@@ -109,6 +104,18 @@ const std::string& user_catalog_directory() {
   return directory;
 }
 
+bool names_file(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml") || text.ends_with(".json");
+}
+
+std::filesystem::path named_file(const Node& scalar) {
+  std::filesystem::path file(scalar.text);
+  return file.is_relative() && scalar.place.source
+             ? std::filesystem::path(scalar.place.source->directory) / file
+             : file;
+}
+
 std::vector<std::string> catalog_ids(const Catalog& catalog) {
   std::vector<std::string> ids;
   for (const CatalogEntry& entry : catalog.embedded) {
@@ -130,11 +137,8 @@ std::vector<std::string> catalog_ids(const Catalog& catalog) {
 Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view path) {
   const std::string& name = scalar.text;
   Problems problems;
-  if (is_path(name)) {
-    std::filesystem::path file(name);
-    if (file.is_relative() && scalar.place.source) {
-      file = std::filesystem::path(scalar.place.source->directory) / file;
-    }
+  if (names_file(name)) {
+    const std::filesystem::path file = named_file(scalar);
     if (!is_there(file)) {
       problems.add(scalar.place, path, fmt::format("there is no file {}", file.string()));
       problems.throw_if_any();

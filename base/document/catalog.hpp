@@ -6,6 +6,7 @@
 // `<directory>/<kind>/<id>.yaml` wins over the embedded entry of the same id.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +43,11 @@ const std::string& user_catalog_directory();
 
 // All ids, sorted, with those of the user.
 std::vector<std::string> catalog_ids(const Catalog& catalog);
+
+// Whether what may be an id of the catalog is the path of a file.
+bool names_file(std::string_view text);
+// The file that a scalar names. A relative path begins at the folder of its document.
+std::filesystem::path named_file(const Node& scalar);
 
 // The document that a scalar names. The scalar is a catalog id, or a path relative to the file with the scalar (a path
 // has a '/' or ends in .yaml, .yml or .json). Throws InputError at the place of the scalar, with the nearest id.

@@ -72,6 +72,77 @@ TEST_CASE("Parts that were made with another file of the user are refused, and t
   const Outcome changed = roofcast.run({"sweep", "t.yaml", "--csv", "t.csv", "--resume"});
   CHECK(changed.code == 2);
   CHECK(contains(changed.err, "trace.csv has changed since they were made"));
+  const Outcome merged = roofcast.run({"merge", "t.csv.parts", "--csv", "t.csv"});
+  CHECK(merged.code == 2);
+  CHECK(contains(merged.err, "trace.csv has changed since they were made"));
+}
+
+TEST_CASE("Shards of a sweep with files of the user join in any folder to the sweep's bytes",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  write_traced(roofcast);
+  std::filesystem::create_directories(roofcast.path("a/b"));
+  for (const std::string name : {"s", "t"}) {
+    INFO(name);
+    const std::string sweep = "roofcast sweep " + name + ".yaml --quiet --no-replay --csv ";
+    CHECK(roofcast.shell(sweep + name + ".whole.csv").code == 0);
+    CHECK(roofcast.shell(sweep + "a/" + name + ".csv --shard 1/2").code == 0);
+    CHECK(roofcast
+              .shell("cd a/b && roofcast sweep ../../" + name + ".yaml --csv ../" + name +
+                     ".csv --shard 2/2 --quiet")
+              .code == 0);
+    const Outcome merged = roofcast.shell("cd a/b && roofcast merge ../" + name +
+                                          ".csv.parts --csv m.csv --no-replay --quiet");
+    INFO(merged.err);
+    CHECK(merged.code == 0);
+    CHECK(roofcast.read("a/b/m.csv") == roofcast.read(name + ".whole.csv"));
+    const Outcome report = roofcast.shell("roofcast report a/b/m.csv -o m.html");
+    INFO(report.err);
+    CHECK(report.code == 0);
+  }
+}
+
+TEST_CASE("Tasks in containers, where every process is number 1, share a folder of parts",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--quiet", "--no-replay"});
+  if (roofcast.shell("unshare -rpf true").code != 0) {
+    WARN("this machine makes no process namespaces: nothing tested");
+    return;
+  }
+  const Outcome tasks = roofcast.shell(
+      "rc=0; for task in 1 2 3; do unshare -rpf roofcast sweep s.yaml --csv r.csv "
+      "--shard $task/3 --quiet & done; for job in $(jobs -p); do wait $job || rc=1; done; exit "
+      "$rc");
+  INFO(tasks.err);
+  CHECK(tasks.code == 0);
+  roofcast.output({"merge", "r.csv.parts", "--csv", "r.csv", "--quiet", "--no-replay"});
+  CHECK(roofcast.read("r.csv") == roofcast.read("whole.csv"));
+}
+
+TEST_CASE("A scenario that is saved elsewhere names the files of the one that it was made from",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  std::filesystem::create_directories(roofcast.path("a"));
+  std::filesystem::create_directories(roofcast.path("b"));
+  roofcast.write("a/chip.yaml", roofcast.output({"show", "chip", "h200_sxm"}));
+  roofcast.write("a/x.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  CHECK(roofcast
+            .shell("cd a && roofcast estimate x.yaml --no-replay --set system.chip=./chip.yaml "
+                   "--save ../b/y.yaml")
+            .code == 0);
+  CHECK(roofcast.run({"check", "b/y.yaml"}).code == 0);
 }
 
 }  // namespace roofcast::cli::cli_sweep_own_files
