@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "base/document/fields.hpp"
 #include "base/document/notes.hpp"
@@ -17,6 +18,14 @@
 
 namespace roofcast::base {
 namespace {
+
+std::string& user_directory() {
+  static std::string directory = [] {
+    const char* value = std::getenv("ROOFCAST_CATALOG");
+    return std::string(value != nullptr ? value : "");
+  }();
+  return directory;
+}
 
 std::filesystem::path user_folder(const Catalog& catalog) {
   const std::string& directory = user_catalog_directory();
@@ -96,13 +105,9 @@ Names names_of(const Catalog& catalog) {
 
 }  // namespace
 
-const std::string& user_catalog_directory() {
-  static const std::string directory = [] {
-    const char* value = std::getenv("ROOFCAST_CATALOG");
-    return std::string(value != nullptr ? value : "");
-  }();
-  return directory;
-}
+const std::string& user_catalog_directory() { return user_directory(); }
+
+void use_user_catalog(std::string directory) { user_directory() = std::move(directory); }
 
 bool names_file(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||

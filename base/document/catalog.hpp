@@ -40,6 +40,8 @@ struct Catalog {
 // The directory of the user; empty (the default) for none. It comes from the environment variable ROOFCAST_CATALOG and
 // is set once, before the first look-up.
 const std::string& user_catalog_directory();
+// Takes its place: for a process that runs a command of another one.
+void use_user_catalog(std::string directory);
 
 // All ids, sorted, with those of the user.
 std::vector<std::string> catalog_ids(const Catalog& catalog);

@@ -38,6 +38,11 @@ KeptFiles& kept_files() {
   return files;
 }
 
+fs::path& redirected_to() {
+  static fs::path folder;
+  return folder;
+}
+
 void keep(std::vector<fs::path>& files, const fs::path& file) {
   const std::scoped_lock lock(kept_files().mutex);
   if (kept_files().protects && std::find(files.begin(), files.end(), file) == files.end()) {
@@ -117,6 +122,21 @@ std::optional<std::uint64_t> written_hash(const fs::path& file) {
   return known == kept_files().hashes.end() ? std::nullopt : std::optional(known->second);
 }
 
+void redirect_outputs(const fs::path& folder) { redirected_to() = folder; }
+
+bool outputs_are_redirected() { return !redirected_to().empty(); }
+
+fs::path output_path(const fs::path& target) {
+  const fs::path& folder = redirected_to();
+  if (folder.empty()) {
+    return target;
+  }
+  const fs::path whole = fs::absolute(target).lexically_normal();
+  const bool is_there =
+      std::mismatch(folder.begin(), folder.end(), whole.begin(), whole.end()).first == folder.end();
+  return is_there ? target : folder / whole.relative_path();
+}
+
 void check_output(const fs::path& target) {
   const std::scoped_lock lock(kept_files().mutex);
   const auto is_target = [&](const fs::path& f) {
@@ -133,8 +153,11 @@ void check_output(const fs::path& target) {
   }
 }
 
-OutputFile::OutputFile(const fs::path& target, Writers writers) : target_(target) {
-  if (!is_regular_or_new(target)) {
+OutputFile::OutputFile(const fs::path& target, Writers writers) : target_(output_path(target)) {
+  if (outputs_are_redirected()) {
+    std::error_code failed;  // is told by whoever writes the file
+    fs::create_directories(target_.parent_path(), failed);
+  } else if (!is_regular_or_new(target)) {
     part_ = target;
     committed_ = true;
     return;

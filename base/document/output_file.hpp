@@ -54,6 +54,12 @@ class OutputFile {
 // The parts of all targets that are not committed. A signal handler may call it; the program ends thereafter.
 void remove_unfinished();
 
+// From now on whatever is written comes to lie below this folder, at its absolute path, and nothing else is touched.
+void redirect_outputs(const std::filesystem::path& folder);
+bool outputs_are_redirected();
+// Where what is written under this name comes to lie.
+std::filesystem::path output_path(const std::filesystem::path& target);
+
 // Throws InputError if protect_inputs() was called and the target was read or written before.
 void check_output(const std::filesystem::path& target);
 

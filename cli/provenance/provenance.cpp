@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/document/catalog.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
@@ -72,6 +73,17 @@ std::string text_of(const Json& json, const char* key) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+std::vector<RecordedFile> recorded_files(const Json& provenance, const char* key) {
+  std::vector<RecordedFile> files;
+  const auto all = provenance.find(key);
+  if (all != provenance.end() && all->is_array()) {
+    for (const Json& file : *all) {
+      files.push_back({text_of(file, "path"), text_of(file, "fnv1a")});
+    }
+  }
+  return files;
+}
+
 std::map<std::string, std::string> catalog_of(const Json& provenance) {
   std::map<std::string, std::string> hashes;
   const auto catalog = provenance.find("catalog");
@@ -109,6 +121,9 @@ void write_provenance(const std::vector<std::string>& command) {
               {"catalog", catalog_json()},
               {"inputs", files_json(base::files_read())},
               {"outputs", files_json(outputs)}};
+      if (const std::string& own = base::user_catalog_directory(); !own.empty()) {
+        json["user_catalog"] = fs::absolute(own).string();
+      }
     }
     base::write_text(provenance_beside(output), json.dump(2) + "\n");
   }
@@ -131,15 +146,15 @@ Provenance read_provenance(const fs::path& file) {
   for (const Json& argument : json["command"]) {
     p.command.push_back(argument.is_string() ? argument.get<std::string>() : "");
   }
-  for (const Json& output : json["outputs"]) {
-    p.outputs.emplace_back(text_of(output, "path"));
-  }
+  p.user_catalog = text_of(json, "user_catalog");
+  p.inputs = recorded_files(json, "inputs");
+  p.outputs = recorded_files(json, "outputs");
   return p;
 }
 
-std::string difference_of_makers(const fs::path& old_result, const fs::path& new_result) {
-  const Json before = read_json(provenance_beside(old_result));
-  const Json now = read_json(provenance_beside(new_result));
+std::string difference_of_makers(const fs::path& old_provenance, const fs::path& new_provenance) {
+  const Json before = read_json(old_provenance);
+  const Json now = read_json(new_provenance);
   if (!before.is_object() || !now.is_object()) {
     return {};
   }

@@ -159,9 +159,6 @@ TEST_CASE("A result says what made it, and is made again from that", "[cli]") {
   CHECK(contains(roofcast.output({"compare", "a.csv", "b.csv"}),
                  "made with different figures: chips/h200_sxm"));
   CHECK(contains(roofcast.read("b.provenance.json"), "\"hides_built_in\": true"));
-  const Outcome other = roofcast.shell("ROOFCAST_CATALOG=$PWD/own roofcast reproduce a.csv");
-  CHECK(other.code == 3);
-  CHECK(contains(other.out, "chips/h200_sxm"));
   roofcast.write("word.provenance.json", "word");
   CHECK(roofcast.run({"reproduce", "word.csv"}).code == 2);
   CHECK(roofcast.run({"reproduce", "nothing.csv"}).code == 2);
