@@ -34,7 +34,7 @@ int run_merge(const MergeOptions& options) {
   for (const std::filesystem::path& folder : folders) {
     parts.check(folder);
   }
-  base::CsvWriter csv = open_result(points, outputs);
+  base::CsvWriter csv = open_result(points, text, outputs);
   sim::ResultTable table = parts.read(folders);
   sim::rank_rows(points, table);
   finish_sweep(points, table, {}, text, outputs, csv);

@@ -135,7 +135,7 @@ int run_sweep_command(const SweepOptions& options) {
                    : "others lack");
     return kDone;
   }
-  base::CsvWriter csv = open_result(points, outputs);
+  base::CsvWriter csv = open_result(points, text, outputs);
   const auto start = std::chrono::steady_clock::now();
   std::vector<sim::ServingEstimate> estimates;
   sim::ResultTable table = [&] {

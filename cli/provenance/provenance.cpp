@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <ctime>
 #include <fstream>
 #include <map>
@@ -103,6 +104,16 @@ fs::path provenance_beside(const fs::path& result) {
     stem.replace_extension();
   }
   return stem.replace_extension(".provenance.json");
+}
+
+bool is_as_written(const fs::path& file, const fs::path& result) {
+  const std::vector<HashedFile> now = hashed({file});
+  const std::vector<RecordedFile> outputs =
+      recorded_files(read_json(provenance_beside(result)), "outputs");
+  return std::any_of(outputs.begin(), outputs.end(), [&](const RecordedFile& output) {
+    return output.path.filename() == file.filename() && !now.empty() &&
+           output.hash == hexadecimal(now.front().hash);
+  });
 }
 
 void write_provenance(const std::vector<std::string>& command) {

@@ -24,6 +24,9 @@ std::filesystem::path provenance_beside(const std::filesystem::path& result);
 // Beside each CSV that this process has written. Call it when all is written.
 void write_provenance(const std::vector<std::string>& command);
 
+// Whether a file is, byte for byte, what the provenance beside the result says was written.
+bool is_as_written(const std::filesystem::path& file, const std::filesystem::path& result);
+
 struct RecordedFile {
   std::filesystem::path path;
   std::string hash;

@@ -41,6 +41,28 @@ TEST_CASE("A second writer of a file is refused while the first one lives", "[cl
   CHECK(roofcast.shell(small).code == 0);
 }
 
+TEST_CASE("A sweep file that the user wrote is not lost to a CSV of like name", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> sweep = {
+      "sweep", example("llama70b_h200_hbm"), "--csv", "keep.csv", "--quiet", "--no-replay"};
+  roofcast.write("keep.sweep.yaml", "mine\n");
+  const Outcome refused = roofcast.run(sweep);
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "keep.sweep.yaml is not as roofcast wrote it"));
+  CHECK(roofcast.read("keep.sweep.yaml") == "mine\n");
+  CHECK(roofcast.shell("ls").out == "keep.sweep.yaml\n");
+  roofcast.shell("rm keep.sweep.yaml");
+  roofcast.output(sweep);
+  std::vector<std::string> another = sweep;
+  another.push_back("--all-columns");
+  roofcast.output(another);
+  roofcast.shell("echo '# mine' >> keep.sweep.yaml");
+  CHECK(roofcast.run(sweep).code == 2);
+}
+
 TEST_CASE("A sweep that Ctrl-C or SIGTERM ends leaves nothing unfinished", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
