@@ -136,6 +136,13 @@ int run_sweep_command(const SweepOptions& options) {
     return kDone;
   }
   base::CsvWriter csv = open_result(points, text, outputs);
+  std::optional<LastWords> lost;
+  if (!options.resume && !base::is_standard_stream(options.csv)) {
+    lost.emplace(
+        "\nstopped: nothing is kept. With --resume, what is done is kept, and the same command "
+        "goes "
+        "on\n");
+  }
   const auto start = std::chrono::steady_clock::now();
   std::vector<sim::ServingEstimate> estimates;
   sim::ResultTable table = [&] {

@@ -75,6 +75,7 @@ TEST_CASE("A sweep that Ctrl-C or SIGTERM ends leaves nothing unfinished", "[cli
                                          " 0.3 roofcast sweep '" + example("llama70b_million") +
                                          "' --csv r.csv --quiet");
     CHECK(ended.code == code);
+    CHECK(contains(ended.err, "With --resume, what is done is kept"));
     CHECK(roofcast.shell("ls -d r.*").out == "r.csv\n");
     CHECK(roofcast.read("r.csv") == "the old result\n");
   }
