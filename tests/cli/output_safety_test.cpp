@@ -63,6 +63,18 @@ TEST_CASE("A sweep file that the user wrote is not lost to a CSV of like name", 
   CHECK(roofcast.run(sweep).code == 2);
 }
 
+TEST_CASE("A report is made of rows", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("line.txt", "name: x\n");
+  const Outcome refused = roofcast.run({"report", "line.txt", "-o", "r.html"});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "line.txt has no rows"));
+  CHECK(roofcast.shell("ls").out == "line.txt\n");
+}
+
 TEST_CASE("A sweep that Ctrl-C or SIGTERM ends leaves nothing unfinished", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
