@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "base/document/fields.hpp"
 #include "base/document/notes.hpp"
@@ -18,9 +19,19 @@
 namespace roofcast::base {
 namespace {
 
-bool is_path(std::string_view text) {
-  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
-         text.ends_with(".yml") || text.ends_with(".json");
+std::string& user_directory() {
+  static std::string directory = [] {
+    const char* value = std::getenv("ROOFCAST_CATALOG");
+    std::string named(value != nullptr ? value : "");
+    std::error_code error;
+    if (!named.empty() && !std::filesystem::is_directory(named, error)) {
+      add_note(fmt::format(
+          "note: ROOFCAST_CATALOG is {}, which is no directory: the catalog is the built-in one",
+          named));
+    }
+    return named;
+  }();
+  return directory;
 }
 
 std::filesystem::path user_folder(const Catalog& catalog) {
@@ -101,19 +112,20 @@ Names names_of(const Catalog& catalog) {
 
 }  // namespace
 
-const std::string& user_catalog_directory() {
-  static const std::string directory = [] {
-    const char* value = std::getenv("ROOFCAST_CATALOG");
-    std::string named(value != nullptr ? value : "");
-    std::error_code error;
-    if (!named.empty() && !std::filesystem::is_directory(named, error)) {
-      add_note(fmt::format(
-          "note: ROOFCAST_CATALOG is {}, which is no directory: the catalog is the built-in one",
-          named));
-    }
-    return named;
-  }();
-  return directory;
+const std::string& user_catalog_directory() { return user_directory(); }
+
+void use_user_catalog(std::string directory) { user_directory() = std::move(directory); }
+
+bool names_file(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+         text.ends_with(".yml") || text.ends_with(".json");
+}
+
+std::filesystem::path named_file(const Node& scalar) {
+  std::filesystem::path file(scalar.text);
+  return file.is_relative() && scalar.place.source
+             ? std::filesystem::path(scalar.place.source->directory) / file
+             : file;
 }
 
 std::vector<std::string> catalog_ids(const Catalog& catalog) {
@@ -137,11 +149,8 @@ std::vector<std::string> catalog_ids(const Catalog& catalog) {
 Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view path) {
   const std::string& name = scalar.text;
   Problems problems;
-  if (is_path(name)) {
-    std::filesystem::path file(name);
-    if (file.is_relative() && scalar.place.source) {
-      file = std::filesystem::path(scalar.place.source->directory) / file;
-    }
+  if (names_file(name)) {
+    const std::filesystem::path file = named_file(scalar);
     if (!is_there(file)) {
       problems.add(scalar.place, path, fmt::format("there is no file {}", file.string()));
       problems.throw_if_any();

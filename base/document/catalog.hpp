@@ -6,6 +6,7 @@
 // `<directory>/<kind>/<id>.yaml` wins over the embedded entry of the same id.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,9 +40,16 @@ struct Catalog {
 // The directory of the user; empty (the default) for none. It comes from the environment variable ROOFCAST_CATALOG and
 // is set once, before the first look-up.
 const std::string& user_catalog_directory();
+// Takes its place: for a process that runs a command of another one.
+void use_user_catalog(std::string directory);
 
 // All ids, sorted, with those of the user.
 std::vector<std::string> catalog_ids(const Catalog& catalog);
+
+// Whether what may be an id of the catalog is the path of a file.
+bool names_file(std::string_view text);
+// The file that a scalar names. A relative path begins at the folder of its document.
+std::filesystem::path named_file(const Node& scalar);
 
 // The document that a scalar names. The scalar is a catalog id, or a path relative to the file with the scalar (a path
 // has a '/' or ends in .yaml, .yml or .json). Throws InputError at the place of the scalar, with the nearest id.

@@ -3,14 +3,19 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <mutex>
+#include <random>
+#include <thread>
 #include <vector>
 
 #include "base/document/problems.hpp"
@@ -33,6 +38,11 @@ KeptFiles& kept_files() {
   return files;
 }
 
+fs::path& redirected_to() {
+  static fs::path folder;
+  return folder;
+}
+
 void keep(std::vector<fs::path>& files, const fs::path& file) {
   const std::scoped_lock lock(kept_files().mutex);
   if (kept_files().protects && std::find(files.begin(), files.end(), file) == files.end()) {
@@ -44,6 +54,27 @@ bool is_regular_or_new(const fs::path& file) {
   std::error_code error;
   const fs::file_type type = fs::status(file, error).type();
   return type == fs::file_type::regular || type == fs::file_type::not_found;
+}
+
+// A process that was killed keeps its locks until its memory is freed.
+constexpr std::chrono::seconds kDeath{2};
+constexpr std::chrono::milliseconds kBetweenTries{10};
+
+std::optional<ino_t> inode(const fs::path& file) {
+  struct stat known {};
+  return stat(file.c_str(), &known) == 0 ? std::optional(known.st_ino) : std::nullopt;
+}
+
+[[noreturn]] void refuse_second_writer(const fs::path& target) {
+  throw InputError(
+      fmt::format("error: another roofcast is writing {}: wait for it, or choose another name\n",
+                  target.string()));
+}
+
+// Process ids repeat: in every container there is a process 1.
+std::string unique_ending() {
+  std::random_device random;
+  return fmt::format(".{:08x}{:08x}.part", random(), random());
 }
 
 // Paths of what is not committed yet; null: free. More than these at once are left behind.
@@ -91,6 +122,21 @@ std::optional<std::uint64_t> written_hash(const fs::path& file) {
   return known == kept_files().hashes.end() ? std::nullopt : std::optional(known->second);
 }
 
+void redirect_outputs(const fs::path& folder) { redirected_to() = folder; }
+
+bool outputs_are_redirected() { return !redirected_to().empty(); }
+
+fs::path output_path(const fs::path& target) {
+  const fs::path& folder = redirected_to();
+  if (folder.empty()) {
+    return target;
+  }
+  const fs::path whole = fs::absolute(target).lexically_normal();
+  const bool is_there =
+      std::mismatch(folder.begin(), folder.end(), whole.begin(), whole.end()).first == folder.end();
+  return is_there ? target : folder / whole.relative_path();
+}
+
 void check_output(const fs::path& target) {
   const std::scoped_lock lock(kept_files().mutex);
   const auto is_target = [&](const fs::path& f) {
@@ -107,8 +153,11 @@ void check_output(const fs::path& target) {
   }
 }
 
-OutputFile::OutputFile(const fs::path& target) : target_(target) {
-  if (!is_regular_or_new(target)) {
+OutputFile::OutputFile(const fs::path& target, Writers writers) : target_(output_path(target)) {
+  if (outputs_are_redirected()) {
+    std::error_code failed;  // is told by whoever writes the file
+    fs::create_directories(target_.parent_path(), failed);
+  } else if (!is_regular_or_new(target)) {
     part_ = target;
     committed_ = true;
     return;
@@ -118,9 +167,58 @@ OutputFile::OutputFile(const fs::path& target) : target_(target) {
   if (fs::is_symlink(target, error)) {
     target_ = fs::canonical(target, error);
   }
-  part_ = target_;
-  part_ += fmt::format(".{}.part", getpid());
+  if (writers == Writers::several || !lock()) {
+    part_ = target_;
+    part_ += unique_ending();
+  }
   exchange(nullptr, part_.c_str());
+}
+
+// False where the file system has no locks. A file that cannot be opened is told by whoever writes it.
+bool OutputFile::lock() {
+  part_ = target_;
+  part_ += ".roofcast.part";
+  const auto give_up = std::chrono::steady_clock::now() + kDeath;
+  const auto number_before = inode(target_);
+  while (true) {
+    const int file = open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (file < 0) {
+      return true;
+    }
+    if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+      const bool is_held = errno == EWOULDBLOCK;
+      close(file);
+      if (!is_held) {
+        return false;
+      }
+      if (std::chrono::steady_clock::now() > give_up) {
+        refuse_second_writer(target_);
+      }
+      std::this_thread::sleep_for(kBetweenTries);
+      continue;
+    }
+    struct stat opened {};
+    struct stat named {};
+    if (fstat(file, &opened) == 0 && stat(part_.c_str(), &named) == 0 &&
+        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
+      lock_ = file;
+      if (inode(target_) != number_before) {  // it was written in the meantime
+        std::error_code error;
+        fs::remove(part_, error);
+        unlock();
+        refuse_second_writer(target_);
+      }
+      return true;
+    }
+    close(file);  // between open and flock its writer gave it the target's name
+  }
+}
+
+void OutputFile::unlock() {
+  if (lock_ >= 0) {
+    close(lock_);
+    lock_ = -1;
+  }
 }
 
 OutputFile::~OutputFile() {
@@ -129,6 +227,7 @@ OutputFile::~OutputFile() {
     fs::remove(part_, error);
     exchange(part_.c_str(), nullptr);
   }
+  unlock();
 }
 
 void OutputFile::hash(std::string_view text) { hash_ = fnv(hash_.value_or(kFnvStart), text); }
@@ -155,6 +254,7 @@ std::error_code OutputFile::commit() {
   committed_ = !error;
   if (committed_) {
     exchange(part_.c_str(), nullptr);
+    unlock();
     keep(kept_files().written, target_);
     const std::scoped_lock lock(kept_files().mutex);
     kept_files().hashes.erase(target_);

@@ -6,10 +6,12 @@
 //   write to out.path(), and close it
 //   out.commit();
 //
-// What is written lies beside the target until commit(), as `results.csv.PID.part`. commit() hands it to the disk and
-// gives it the target's name in one step, so that a reader finds the old file or the new one. Without commit() the old
-// file stays as it was. A killed program leaves its part behind. A target that is no regular file (a device, a pipe) is
-// written directly.
+// What is written lies beside the target until commit(), as `results.csv.roofcast.part`. commit() hands it to the disk
+// and gives it the target's name in one step, so that a reader finds the old file or the new one. Without commit() the
+// old file stays as it was. A target that is no regular file (a device, a pipe) is written directly.
+//
+// Who writes a part holds its lock (flock). So a second writer of the target is refused. A killed program leaves its part
+// behind without the lock, and the next writer takes it over.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +24,13 @@
 
 namespace roofcast::base {
 
+// Of one target at a time. Several may write what they know to be the same bytes: each has a part of its own, and no lock.
+enum class Writers { one, several };
+
 class OutputFile {
  public:
-  // Throws as check_output does.
-  explicit OutputFile(const std::filesystem::path& target);
+  // Throws InputError as check_output does, and where another process writes the target.
+  explicit OutputFile(const std::filesystem::path& target, Writers writers = Writers::one);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
@@ -36,14 +41,24 @@ class OutputFile {
   std::error_code commit();
 
  private:
+  bool lock();
+  void unlock();
+
   std::filesystem::path target_;  // links are followed
   std::filesystem::path part_;
+  int lock_ = -1;  // a file that is open
   bool committed_ = false;
   std::optional<std::uint64_t> hash_;
 };
 
 // The parts of all targets that are not committed. A signal handler may call it; the program ends thereafter.
 void remove_unfinished();
+
+// From now on whatever is written comes to lie below this folder, at its absolute path, and nothing else is touched.
+void redirect_outputs(const std::filesystem::path& folder);
+bool outputs_are_redirected();
+// Where what is written under this name comes to lie.
+std::filesystem::path output_path(const std::filesystem::path& target);
 
 // Throws InputError if protect_inputs() was called and the target was read or written before.
 void check_output(const std::filesystem::path& target);

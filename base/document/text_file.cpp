@@ -10,7 +10,6 @@
 #include <system_error>
 
 #include "base/document/harmless.hpp"
-#include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/standard_streams.hpp"
 
@@ -21,7 +20,7 @@ std::string bytes_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write_text(const std::filesystem::path& file, std::string_view text) {
+void write_text(const std::filesystem::path& file, std::string_view text, Writers writers) {
   if (is_standard_stream(file)) {
     errno = 0;
     if (!(standard_output() << harmless(text, "\n\r\t") << std::flush)) {
@@ -31,7 +30,7 @@ void write_text(const std::filesystem::path& file, std::string_view text) {
     }
     return;
   }
-  OutputFile output(file);
+  OutputFile output(file, writers);
   std::ofstream out(output.path(), std::ios::binary);
   out << text;
   out.close();

@@ -29,11 +29,12 @@ int run_merge(const MergeOptions& options) {
   const sim::SweepPoints points(sim::read_sweep(document));
   const std::string text = sweep_text(document, points.sweep());
   outputs.simulate = simulates(folders.front());
-  const SweepParts parts(points, text, outputs.simulate);
+  SweepParts parts(points, text, outputs.simulate);
+  parts.adopt(folders.front());
   for (const std::filesystem::path& folder : folders) {
     parts.check(folder);
   }
-  base::CsvWriter csv = open_result(points, outputs);
+  base::CsvWriter csv = open_result(points, text, outputs);
   sim::ResultTable table = parts.read(folders);
   sim::rank_rows(points, table);
   finish_sweep(points, table, {}, text, outputs, csv);

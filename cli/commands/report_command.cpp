@@ -16,6 +16,10 @@ namespace {
 int run_report(const std::string& results, const std::string& output, bool json) {
   base::CsvFile file(results);
   const sim::ResultTable table = read_results(file);
+  if (table.rows() == 0) {
+    throw base::InputError(
+        fmt::format("error: {} has no rows: it is no result of roofcast\n", results));
+  }
   const std::filesystem::path beside = sweep_file_beside(results);
   if (!std::filesystem::exists(beside)) {
     tell("{} is not there: the report has no operator views\n", beside.string());

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/document/catalog.hpp"
+#include "base/document/harmless.hpp"
+#include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/file_hashes.hpp"
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/say.hpp"
@@ -56,27 +59,51 @@ class Folder {
   fs::path path_;
 };
 
-// Runs this program with other arguments; stdout is thrown away. Returns its exit code.
-int run_again(const std::vector<std::string>& arguments) {
-  std::vector<char*> argv;
-  std::string self = "roofcast";
-  argv.push_back(self.data());
-  std::vector<std::string> copy = arguments;
-  for (std::string& argument : copy) {
-    argv.push_back(argument.data());
+// Runs a command in a process of its own, which writes below `folder` and nowhere else. What it prints on stdout is thrown
+// away, and its stdin is empty. Returns its exit code.
+int run_again(const Provenance& made, const fs::path& folder) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int nothing = open("/dev/null", O_RDWR);
+    dup2(nothing, STDIN_FILENO);
+    dup2(nothing, STDOUT_FILENO);
+    base::redirect_outputs(folder);
+    std::vector<std::string> arguments = made.command;
+    arguments.insert(arguments.begin(), "roofcast");
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) {
+      argv.push_back(argument.data());
+    }
+    const auto count = static_cast<int>(argv.size());
+    argv.push_back(nullptr);
+    const int code = run(count, argv.data());
+    std::fflush(nullptr);
+    _exit(code);
   }
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const int error = posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
   int status = 0;
-  if (error != 0 || waitpid(child, &status, 0) != child) {
+  if (child < 0 || waitpid(child, &status, 0) != child) {
     throw base::InputError("error: cannot start roofcast again\n");
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : kBug;
+}
+
+// The catalog of the user that there was. Returns what differs from now, in a line; empty if nothing.
+std::string restore_catalog(const Provenance& made) {
+  constexpr const char* kVariable = "ROOFCAST_CATALOG";
+  const std::string& then = made.user_catalog;
+  const std::string& now = base::user_catalog_directory();
+  std::error_code error;
+  if (!then.empty() && !fs::is_directory(then, error)) {
+    base::use_user_catalog(now.empty() ? now : fs::absolute(now).string());
+    return fmt::format("{} was {}, which is not there\n", kVariable, then);
+  }
+  const bool is_same =
+      then.empty() ? now.empty() : !now.empty() && fs::equivalent(then, now, error);
+  base::use_user_catalog(then);
+  return is_same        ? ""
+         : then.empty() ? fmt::format("without {}, as then\n", kVariable)
+                        : fmt::format("with {}={}, as then\n", kVariable, then);
 }
 
 bool same_bytes(const fs::path& a, const fs::path& b) {
@@ -87,61 +114,134 @@ bool same_bytes(const fs::path& a, const fs::path& b) {
                     {});
 }
 
+// Whether it is there and has the hash that was recorded.
+bool is_as_recorded(const fs::path& file, const RecordedFile& recorded) {
+  const std::vector<HashedFile> now = hashed({file});
+  return !now.empty() && hexadecimal(now.front().hash) == recorded.hash;
+}
+
+// Inputs that are not what they were.
+std::vector<std::string> changed_inputs(const Provenance& made) {
+  std::vector<std::string> changed;
+  for (const RecordedFile& input : made.inputs) {
+    if (!is_as_recorded(input.path, input)) {
+      changed.push_back(input.path.string());
+    }
+  }
+  return changed;
+}
+
+struct Output {
+  RecordedFile recorded;
+  fs::path file;  // that is judged
+};
+
+// What was written, and the file that is judged as it: `given`, what lies beside it under the name that was recorded, or
+// else what lies where it was written.
+std::vector<Output> outputs_of(const Provenance& made, const fs::path& given) {
+  std::vector<Output> outputs;
+  const auto is_given = [&](const RecordedFile& output) {
+    return output.path.filename() == given.filename();
+  };
+  const auto is_alike = [&](const RecordedFile& output) {
+    return output.path.extension() == given.extension();
+  };
+  const bool is_provenance = given.extension() == ".json";
+  auto as = made.outputs.end();
+  if (!is_provenance) {
+    as = std::find_if(made.outputs.begin(), made.outputs.end(), is_given);
+    as = as != made.outputs.end()
+             ? as
+             : std::find_if(made.outputs.begin(), made.outputs.end(), is_alike);
+  }
+  if (made.outputs.empty() || (!is_provenance && as == made.outputs.end())) {
+    throw base::InputError(
+        fmt::format("error: {} is none of the files that its provenance names\n", given.string()));
+  }
+  for (auto output = made.outputs.begin(); output != made.outputs.end(); ++output) {
+    std::error_code error;
+    const fs::path beside = given.parent_path() / output->path.filename();
+    outputs.push_back({*output, output == as                ? given
+                                : fs::exists(beside, error) ? beside
+                                                            : output->path});
+  }
+  return outputs;
+}
+
+// How a file relates to what was recorded of it, and to what is made now.
+std::string verdict(const Output& output, const fs::path& now) {
+  if (same_bytes(output.file, now)) {
+    return "the same bytes";
+  }
+  std::error_code error;
+  const bool is_there = fs::exists(output.file, error);
+  if (is_there && is_as_recorded(output.file, output.recorded)) {
+    return "other bytes than now";
+  }
+  return fmt::format("{}; {}", is_there ? "it was changed after it was made" : "it is not there",
+                     is_as_recorded(now, output.recorded)
+                         ? "what is made now is what was made then"
+                         : "what is made now has other bytes than what was made then");
+}
+
 int run_reproduce(const ReproduceOptions& options) {
-  const fs::path given(options.file);
+  const fs::path given = fs::absolute(options.file);
   const fs::path file = given.extension() == ".json" ? given : provenance_beside(given);
   if (std::error_code error; !fs::exists(file, error)) {
     throw base::InputError(
-        fmt::format("error: there is no {}; a result has one beside it\n", file.string()));
+        fmt::format("error: there is no {}; a result has one beside it\n",
+                    (fs::path(options.file).parent_path() / file.filename()).string()));
+  }
+  if (base::outputs_are_redirected()) {
+    throw base::InputError("error: reproduce does not run reproduce\n");
   }
   const Provenance made = read_provenance(file);
-  if (made.version != version() && !options.json) {
-    say("made by version {}; this is {}\n", made.version, version());
+  const auto print = [&](const std::string& text) {
+    if (!options.json) {
+      say("{}", text);
+    }
+  };
+  if (made.version != version()) {
+    print(fmt::format("made by version {}; this is {}\n", made.version, version()));
   }
   const Folder folder;
-  std::vector<std::pair<fs::path, fs::path>> files;  // as it was made, made again
-  std::vector<std::string> arguments = made.command;
   std::error_code error;
+  const std::string catalog = restore_catalog(made);
   fs::current_path(made.directory, error);  // relative inputs start there; else here
-  for (std::string& argument : arguments) {
-    const std::size_t equals = argument.starts_with("--") ? argument.find('=') : std::string::npos;
-    const std::size_t start = equals == std::string::npos ? 0 : equals + 1;
-    const fs::path path = argument.substr(start);
-    const bool is_output =
-        std::any_of(made.outputs.begin(), made.outputs.end(), [&](const fs::path& output) {
-          return !path.empty() &&
-                 fs::weakly_canonical(output, error) == fs::weakly_canonical(path, error);
-        });
-    if (is_output) {
-      files.emplace_back(fs::absolute(path), folder.path() / path.filename());
-      argument = argument.substr(0, start) + files.back().second.string();
-    }
+  const std::vector<Output> outputs = outputs_of(made, given);
+  const std::vector<std::string> changed = changed_inputs(made);
+  if (!options.quiet) {
+    print(fmt::format("roofcast {}\n", fmt::join(made.command, " ")));
   }
-  if (files.empty()) {
-    throw base::InputError(
-        fmt::format("error: the command of {} names no file that it wrote\n", file.string()));
+  print(catalog);
+  for (const std::string& input : changed) {
+    print(fmt::format("{} has changed since\n", input));
   }
-  if (!options.quiet && !options.json) {
-    say("roofcast {}\n", fmt::join(made.command, " "));
-  }
-  if (const int code = run_again(arguments); code != kDone && code != kInfeasible) {
-    fmt::print(stderr, "error: the command ended with {}\n", code);
+  if (const int code = run_again(made, folder.path()); code != kDone && code != kInfeasible) {
+    const bool read_stdin =
+        std::find(made.command.begin(), made.command.end(), "-") != made.command.end();
+    fmt::print(stderr, "error: the command ended with {}{}\n", code,
+               read_stdin ? ": what it read from stdin is not kept" : "");
     return kBadInput;
   }
   bool same = true;
-  nlohmann::ordered_json json = {{"made_by", made.version}, {"made_with", made.command}};
-  for (const auto& [before, now] : files) {
-    const bool equal = same_bytes(before, now);
+  nlohmann::ordered_json json = {{"made_by", made.version},
+                                 {"made_with", made.command},
+                                 {"changed_inputs", changed},
+                                 {"catalog", catalog}};
+  for (const Output& output : outputs) {
+    const fs::path now =
+        folder.path() / fs::absolute(output.recorded.path).lexically_normal().relative_path();
+    const std::string said = verdict(output, now);
+    const bool equal = same_bytes(output.file, now);
     same = same && equal;
-    const std::string difference = equal ? "" : difference_of_makers(before, now);
-    if (options.json) {
-      json["files"].push_back({{"file", before.filename().string()},
-                               {"same_bytes", equal},
-                               {"difference_of_makers", difference}});
-      continue;
-    }
-    say("{}: {}\n", before.filename().string(), equal ? "the same bytes" : "other bytes than now");
-    say("{}", difference);
+    const std::string difference = equal ? "" : difference_of_makers(file, provenance_beside(now));
+    const std::string name = output.file.filename().string();
+    print(fmt::format("{}: {}\n{}", name, said, difference));
+    json["files"].push_back({{"file", name},
+                             {"same_bytes", equal},
+                             {"verdict", said},
+                             {"difference_of_makers", difference}});
   }
   if (options.json) {
     json["same_bytes"] = same;
@@ -157,8 +257,10 @@ void add_reproduce(Command& app, Run& chosen) {
       "reproduce",
       "Runs the command of a result again, and says whether it gives the same bytes\n"
       "Each CSV has a file beside it, OUT.provenance.json: the version, the command, and every "
-      "catalog entry and file that it read, with hashes. Nothing is written over. Exit code 3: the "
-      "bytes differ; it says which entries of the catalog do.");
+      "catalog entry and file that it read, with hashes. The file that is named is compared. "
+      "Nothing "
+      "is written over. Exit code 3: the bytes differ; it says whether the file was changed, and "
+      "which inputs and entries of the catalog were.");
   auto options = std::make_shared<ReproduceOptions>();
   command->add_option("result", options->file, "a CSV of roofcast, or its OUT.provenance.json")
       ->type_name(kFile)

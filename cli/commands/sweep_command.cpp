@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/document/output_file.hpp"
 #include "base/document/standard_streams.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/interrupt.hpp"
@@ -120,7 +121,7 @@ int run_sweep_command(const SweepOptions& options) {
   const std::string text = sweep_text(document, points.sweep());
   const SweepOutputs outputs{options.csv,        options.report, options.threads, options.simulate,
                              !options.no_replay, options.quiet,  options.json};
-  const std::filesystem::path folder = parts_folder(options.csv);
+  const std::filesystem::path folder = base::output_path(parts_folder(options.csv));
   const SweepParts parts(points, text, options.simulate);
   if (!options.shard.empty()) {
     const Shard shard = parse_shard(options.shard);
@@ -135,7 +136,14 @@ int run_sweep_command(const SweepOptions& options) {
             : "others lack");
     return kDone;
   }
-  base::CsvWriter csv = open_result(points, outputs);
+  base::CsvWriter csv = open_result(points, text, outputs);
+  std::optional<LastWords> lost;
+  if (!options.resume && !base::is_standard_stream(options.csv)) {
+    lost.emplace(
+        "\nstopped: nothing is kept. With --resume, what is done is kept, and the same command "
+        "goes "
+        "on\n");
+  }
   const auto start = std::chrono::steady_clock::now();
   std::vector<sim::ServingEstimate> estimates;
   sim::ResultTable table = [&] {

@@ -3,9 +3,11 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 
 #include "base/document/output_file.hpp"
@@ -17,8 +19,13 @@ constexpr int kSignals[] = {SIGINT, SIGTERM};
 
 volatile std::sig_atomic_t signal_that_came = 0;
 
+std::atomic<const char*> last_words{nullptr};
+
 void end_at_once(int signal) {
   base::remove_unfinished();
+  if (const char* text = last_words.load(); text != nullptr) {
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text));
+  }
   std::signal(signal, SIG_DFL);
   raise(signal);
 }
@@ -48,6 +55,9 @@ void leave_nothing_unfinished() {
     handle(signal, end_at_once, &before);
   }
 }
+
+LastWords::LastWords(const char* text) { last_words = text; }
+LastWords::~LastWords() { last_words = nullptr; }
 
 Interrupt::Interrupt() {
   signal_that_came = 0;

@@ -11,6 +11,15 @@ namespace roofcast::cli {
 // From now on these and SIGHUP remove what is not written whole before they end the program (base/document/output_file.hpp).
 void leave_nothing_unfinished();
 
+// What is said when a signal ends the program at once, while the object lives. The text lives as long.
+class LastWords {
+ public:
+  explicit LastWords(const char* text);
+  LastWords(const LastWords&) = delete;
+  LastWords& operator=(const LastWords&) = delete;
+  ~LastWords();
+};
+
 class Interrupt {
  public:
   Interrupt();

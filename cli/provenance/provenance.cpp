@@ -5,18 +5,19 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/document/catalog.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
 #include "base/document/used_entries.hpp"
-#include "base/fnv.hpp"
+#include "cli/provenance/file_hashes.hpp"
 #include "cli/provenance/version.hpp"
 
 namespace roofcast::cli {
@@ -25,8 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string hexadecimal(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
-
 // Parts of a sweep have an identity of their own (cli/provenance/sweep_parts.hpp).
 bool is_result(const fs::path& file) {
   return file.parent_path().extension() != ".parts" &&
@@ -34,29 +33,11 @@ bool is_result(const fs::path& file) {
           (file.extension() == ".gz" && file.stem().extension() == ".csv"));
 }
 
-Json file_json(const fs::path& file) {
-  if (const auto hash = base::written_hash(file)) {
-    return {{"path", file.string()}, {"bytes", fs::file_size(file)}, {"fnv1a", hexadecimal(*hash)}};
-  }
-  std::ifstream in(file, std::ios::binary);
-  std::uint64_t hash = base::kFnvStart;
-  std::size_t bytes = 0;
-  std::string block(1 << 16, '\0');
-  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
-    const auto count = static_cast<std::size_t>(in.gcount());
-    hash = base::fnv(hash, std::string_view(block).substr(0, count));
-    bytes += count;
-  }
-  return {{"path", file.string()}, {"bytes", bytes}, {"fnv1a", hexadecimal(hash)}};
-}
-
 Json files_json(const std::vector<fs::path>& files) {
   Json all = Json::array();
-  for (const fs::path& file : files) {
-    std::error_code error;
-    if (fs::is_regular_file(file, error)) {
-      all.push_back(file_json(file));
-    }
+  for (const HashedFile& file : hashed(files)) {
+    all.push_back(
+        {{"path", file.path.string()}, {"bytes", file.bytes}, {"fnv1a", hexadecimal(file.hash)}});
   }
   return all;
 }
@@ -93,6 +74,17 @@ std::string text_of(const Json& json, const char* key) {
   return found != json.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+std::vector<RecordedFile> recorded_files(const Json& provenance, const char* key) {
+  std::vector<RecordedFile> files;
+  const auto all = provenance.find(key);
+  if (all != provenance.end() && all->is_array()) {
+    for (const Json& file : *all) {
+      files.push_back({text_of(file, "path"), text_of(file, "fnv1a")});
+    }
+  }
+  return files;
+}
+
 std::map<std::string, std::string> catalog_of(const Json& provenance) {
   std::map<std::string, std::string> hashes;
   const auto catalog = provenance.find("catalog");
@@ -114,6 +106,16 @@ fs::path provenance_beside(const fs::path& result) {
   return stem.replace_extension(".provenance.json");
 }
 
+bool is_as_written(const fs::path& file, const fs::path& result) {
+  const std::vector<HashedFile> now = hashed({file});
+  const std::vector<RecordedFile> outputs =
+      recorded_files(read_json(provenance_beside(result)), "outputs");
+  return std::any_of(outputs.begin(), outputs.end(), [&](const RecordedFile& output) {
+    return output.path.filename() == file.filename() && !now.empty() &&
+           output.hash == hexadecimal(now.front().hash);
+  });
+}
+
 void write_provenance(const std::vector<std::string>& command) {
   const std::vector<fs::path> outputs = base::files_written();
   Json json;
@@ -130,6 +132,9 @@ void write_provenance(const std::vector<std::string>& command) {
               {"catalog", catalog_json()},
               {"inputs", files_json(base::files_read())},
               {"outputs", files_json(outputs)}};
+      if (const std::string& own = base::user_catalog_directory(); !own.empty()) {
+        json["user_catalog"] = fs::absolute(own).string();
+      }
     }
     base::write_text(provenance_beside(output), json.dump(2) + "\n");
   }
@@ -152,15 +157,15 @@ Provenance read_provenance(const fs::path& file) {
   for (const Json& argument : json["command"]) {
     p.command.push_back(argument.is_string() ? argument.get<std::string>() : "");
   }
-  for (const Json& output : json["outputs"]) {
-    p.outputs.emplace_back(text_of(output, "path"));
-  }
+  p.user_catalog = text_of(json, "user_catalog");
+  p.inputs = recorded_files(json, "inputs");
+  p.outputs = recorded_files(json, "outputs");
   return p;
 }
 
-std::string difference_of_makers(const fs::path& old_result, const fs::path& new_result) {
-  const Json before = read_json(provenance_beside(old_result));
-  const Json now = read_json(provenance_beside(new_result));
+std::string difference_of_makers(const fs::path& old_provenance, const fs::path& new_provenance) {
+  const Json before = read_json(old_provenance);
+  const Json now = read_json(new_provenance);
   if (!before.is_object() || !now.is_object()) {
     return {};
   }

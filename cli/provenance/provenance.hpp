@@ -9,6 +9,7 @@
 //                 a built-in one
 //   inputs        every file that was read: path, bytes, FNV-1a
 //   outputs       every file that was written: the same
+//   user_catalog  the directory of ROOFCAST_CATALOG, if it was set
 #pragma once
 
 #include <filesystem>
@@ -23,17 +24,26 @@ std::filesystem::path provenance_beside(const std::filesystem::path& result);
 // Beside each CSV that this process has written. Call it when all is written.
 void write_provenance(const std::vector<std::string>& command);
 
+// Whether a file is, byte for byte, what the provenance beside the result says was written.
+bool is_as_written(const std::filesystem::path& file, const std::filesystem::path& result);
+
+struct RecordedFile {
+  std::filesystem::path path;
+  std::string hash;
+};
 struct Provenance {
   std::string version;
   std::vector<std::string> command;
   std::filesystem::path directory;
-  std::vector<std::filesystem::path> outputs;
+  std::string user_catalog;
+  std::vector<RecordedFile> inputs;
+  std::vector<RecordedFile> outputs;
 };
 // Throws InputError if the file is no provenance.
 Provenance read_provenance(const std::filesystem::path& file);
 
-// What the makers of two results differ in, a line each: version, catalog entries. Empty if nothing, or if one of them
-// has no provenance.
-std::string difference_of_makers(const std::filesystem::path& old_result,
-                                 const std::filesystem::path& new_result);
+// What the makers of two results differ in by their provenances, a line each: version, catalog entries. Empty if nothing,
+// or if one of them is not there.
+std::string difference_of_makers(const std::filesystem::path& old_provenance,
+                                 const std::filesystem::path& new_provenance);
 }  // namespace roofcast::cli

@@ -9,11 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <sstream>
 
 #include "base/csv/csv_file.hpp"
+#include "base/document/catalog.hpp"
+#include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
 #include "base/document/used_entries.hpp"
+#include "cli/provenance/file_hashes.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "sim/confirm/replay_columns.hpp"
@@ -30,6 +34,21 @@ constexpr std::size_t kMost = 65536;
 constexpr std::size_t kLeastReplayed =
     16;  // of one that is replayed, which takes longer by a thousand times
 constexpr std::size_t kParts = 256;
+
+constexpr const char* kSweep = "sweep.yaml";
+constexpr const char* kIdentity = "identity.json";
+constexpr const char* kPointsOfAPart = "points_of_a_part";
+
+[[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
+  throw base::InputError(
+      fmt::format("error: {} has no parts of this sweep: {}\n", folder.string(), why));
+}
+
+// Of an entry; entries have hashes of their own, and others that are there do not matter.
+bool is_of_the_catalog(const fs::path& file) {
+  const std::string& directory = base::user_catalog_directory();
+  return !directory.empty() && file.string().starts_with(directory + "/");
+}
 
 std::string name_of(std::size_t part) { return fmt::format("{:05}.csv", part); }
 
@@ -56,10 +75,24 @@ bool says_simulate(const Json& identity) {
   return found != identity.end() && *found == true;
 }
 
-// What differs between two identities, in words.
-std::string difference(const std::string& theirs, const std::string& ours) {
-  const Json a = Json::parse(theirs, nullptr, false);
-  const Json b = Json::parse(ours, nullptr, false);
+const Json& part_of(const Json& identity, const char* key) {
+  static const Json none = Json::object();
+  const auto found = identity.find(key);
+  return found != identity.end() && found->is_object() ? *found : none;
+}
+
+// Machines may have the same file at different places, so what counts is which contents there are.
+std::string file_without_like(const Json& files, const Json& others) {
+  for (const auto& [file, hash] : files.items()) {
+    if (std::find(others.begin(), others.end(), hash) == others.end()) {
+      return file;
+    }
+  }
+  return {};
+}
+
+// What differs between two identities, in words; empty if nothing does.
+std::string difference(const Json& a, const Json& b) {
   if (!a.is_object()) {
     return "its identity.json cannot be read";
   }
@@ -70,14 +103,26 @@ std::string difference(const std::string& theirs, const std::string& ours) {
   if (says_simulate(a) != says_simulate(b)) {
     return "one is with --simulate, the other without";
   }
-  const Json none = Json::object();
-  const Json& before = a.contains("catalog") && a["catalog"].is_object() ? a["catalog"] : none;
-  for (const auto& [entry, hash] : b["catalog"].items()) {
+  const Json& read = part_of(a, "files");
+  const Json& reads = part_of(b, "files");
+  std::string changed = file_without_like(reads, read);
+  changed = changed.empty() ? file_without_like(read, reads) : changed;
+  if (!changed.empty()) {
+    return fmt::format("{} has changed since they were made; remove the folder to begin anew",
+                       changed);
+  }
+  const Json& before = part_of(a, "catalog");
+  for (const auto& [entry, hash] : part_of(b, "catalog").items()) {
     if (!before.contains(entry) || before[entry] != hash) {
       return fmt::format("the catalog's {} differs", entry);
     }
   }
-  return "it is of another sweep";
+  const auto points = a.find(kPointsOfAPart);
+  return points != a.end() && *points == b[kPointsOfAPart] ? "" : "it is of another sweep";
+}
+
+Json identity_in(const fs::path& folder) {
+  return Json::parse(base::bytes_of(folder / kIdentity), nullptr, false);
 }
 
 }  // namespace
@@ -121,11 +166,30 @@ SweepParts::SweepParts(const sim::SweepPoints& points, std::string sweep_text, b
       columns_.push_back(std::move(column));
     }
   }
-  Json identity = {{"version", version()}, {"simulate", simulate}, {"points_of_a_part", most_}};
+  Json identity = {{"version", version()}, {"simulate", simulate}, {kPointsOfAPart, most_}};
   Json& catalog = identity["catalog"] = Json::object();
   for (const base::UsedEntry& entry : base::used_entries()) {
-    catalog[fmt::format("{}/{}", entry.kind, entry.id)] = fmt::format("{:016x}", entry.hash);
+    catalog[fmt::format("{}/{}", entry.kind, entry.id)] = hexadecimal(entry.hash);
   }
+  Json& files = identity["files"] = Json::object();
+  for (const HashedFile& file : hashed(base::files_read())) {
+    if (!is_of_the_catalog(file.path)) {
+      files[file.path.string()] = hexadecimal(file.hash);
+    }
+  }
+  identity_ = identity.dump(2) + "\n";
+}
+
+void SweepParts::adopt(const fs::path& folder) {
+  const Json theirs = identity_in(folder);
+  const Json& made_from = part_of(theirs, "files");
+  Json identity = Json::parse(identity_);
+  Json& files = identity["files"];
+  files.erase((folder / kSweep).string());
+  if (const std::string changed = file_without_like(files, made_from); !changed.empty()) {
+    refuse(folder, fmt::format("{} has changed since they were made", changed));
+  }
+  files = made_from;
   identity_ = identity.dump(2) + "\n";
 }
 
@@ -141,27 +205,24 @@ void SweepParts::open(const fs::path& folder) const {
     throw base::InputError(
         fmt::format("error: cannot make {}: {}\n", folder.string(), error.message()));
   }
-  if (!fs::exists(folder / "identity.json", error)) {
-    base::write_text(folder / "sweep.yaml", sweep_text_);
-    base::write_text(folder / "identity.json", identity_);
+  if (!fs::exists(folder / kIdentity, error)) {
+    base::write_text(folder / kSweep, sweep_text_, base::Writers::several);
+    base::write_text(folder / kIdentity, identity_, base::Writers::several);
   }
   check(folder);
 }
 
 void SweepParts::check(const fs::path& folder) const {
   std::error_code error;
-  const auto refuse = [&](const std::string& why) {
-    throw base::InputError(
-        fmt::format("error: {} has no parts of this sweep: {}\n", folder.string(), why));
-  };
-  if (!fs::exists(folder / "identity.json", error)) {
-    refuse("there is no identity.json in it");
+  if (!fs::exists(folder / kIdentity, error)) {
+    refuse(folder, "there is no identity.json in it");
   }
-  if (const std::string theirs = base::bytes_of(folder / "identity.json"); theirs != identity_) {
-    refuse(difference(theirs, identity_));
+  if (const std::string what = difference(identity_in(folder), Json::parse(identity_));
+      !what.empty()) {
+    refuse(folder, what);
   }
-  if (base::bytes_of(folder / "sweep.yaml") != sweep_text_) {
-    refuse("its sweep.yaml differs");
+  if (base::bytes_of(folder / kSweep) != sweep_text_) {
+    refuse(folder, "its sweep.yaml differs");
   }
 }
 
@@ -172,8 +233,10 @@ bool SweepParts::has(const fs::path& folder, std::size_t part) {
 
 void SweepParts::write(const fs::path& folder, std::size_t part,
                        const sim::ResultTable& rows) const {
-  base::CsvWriter csv(folder / name_of(part), columns_);
+  std::ostringstream text;
+  base::CsvWriter csv(text, columns_);
   write_results(rows, 1, csv);
+  base::write_text(folder / name_of(part), text.view(), base::Writers::several);
 }
 
 sim::ResultTable SweepParts::read(const std::vector<fs::path>& folders) const {
@@ -216,8 +279,8 @@ void SweepParts::remove(const fs::path& folder) const {
   for (std::size_t part = 0; part < count(); ++part) {
     fs::remove(folder / name_of(part), error);
   }
-  fs::remove(folder / "sweep.yaml", error);
-  fs::remove(folder / "identity.json", error);
+  fs::remove(folder / kSweep, error);
+  fs::remove(folder / kIdentity, error);
   // A run that was killed while it wrote leaves what it had written (base/document/output_file.hpp).
   std::vector<fs::path> unfinished;
   for (const fs::directory_entry& file : fs::directory_iterator(folder, error)) {
@@ -231,8 +294,6 @@ void SweepParts::remove(const fs::path& folder) const {
   fs::remove(folder, error);
 }
 
-bool simulates(const fs::path& folder) {
-  return says_simulate(Json::parse(base::bytes_of(folder / "identity.json"), nullptr, false));
-}
+bool simulates(const fs::path& folder) { return says_simulate(identity_in(folder)); }
 
 }  // namespace roofcast::cli

@@ -3,7 +3,8 @@
 // A sweep in parts: files that a killed sweep leaves behind, and that several machines can share the work by.
 //
 //   OUT.csv.parts/sweep.yaml       the sweep, with its base written out
-//                 identity.json    the version, the catalog entries and their hashes, what is done with a row
+//                 identity.json    the version, what is done with a row, and the hashes of the catalog entries and of
+//                                  the files that were read
 //                 00007.csv        the rows of part 7: the columns of the result, without ranks
 //
 // Parts are consecutive points, as many in each, and depend on the sweep alone: the same on any machine. A part is
@@ -42,8 +43,10 @@ class SweepParts {
 
   // Makes the folder, or throws InputError if what it has belongs to another sweep.
   void open(const std::filesystem::path& folder) const;
-  // Throws InputError if the folder is none, or belongs to another sweep.
+  // Throws InputError if the folder is none, or belongs to another sweep, or was filled with other files.
   void check(const std::filesystem::path& folder) const;
+  // For a sweep that was read from such a folder: what it was made from counts as read.
+  void adopt(const std::filesystem::path& folder);
   static bool has(const std::filesystem::path& folder, std::size_t part);
   void write(const std::filesystem::path& folder, std::size_t part,
              const sim::ResultTable& rows) const;

@@ -13,7 +13,7 @@
 #include "cli/tables/say.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/scenario/knob.hpp"
-#include "sim/scenario/references.hpp"
+#include "sim/scenario/named_files.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/scenario/usual_sections.hpp"
 
@@ -237,17 +237,7 @@ Node described_scenario(const ScenarioOptions& options, std::string_view command
 }
 
 void save_scenario(const std::string& file, const std::vector<std::string>& head, Node document) {
-  for (const sim::ReferencePoint& point : sim::reference_points()) {
-    Node* node = document.find_path(point.path);
-    Node* base = node == nullptr ? nullptr : node->find("base");
-    for (Node* named : {node, base}) {
-      if (named != nullptr && named->is_scalar() && named->text.find('/') != std::string::npos &&
-          named->place.source != nullptr) {
-        named->text =
-            (std::filesystem::path(named->place.source->directory) / named->text).string();
-      }
-    }
-  }
+  sim::make_paths_absolute(document, "");
   std::string text;
   for (const std::string& line : head) {
     text += fmt::format("# {}\n", line);

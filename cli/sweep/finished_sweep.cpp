@@ -16,6 +16,7 @@
 #include "base/document/text_file.hpp"
 #include "cli/pages/report.hpp"
 #include "cli/program/progress.hpp"
+#include "cli/provenance/provenance.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
@@ -197,15 +198,31 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
   }
 }
 
+// Nobody has named this file, so one that somebody else wrote must not be lost.
+void check_sweep_file(const std::filesystem::path& file, const std::string& text,
+                      const std::string& csv) {
+  base::check_output(file);
+  const std::filesystem::path target = base::output_path(file);
+  std::error_code error;
+  if (std::filesystem::exists(target, error) && base::bytes_of(target) != text &&
+      !is_as_written(target, csv)) {
+    throw base::InputError(fmt::format(
+        "error: {0} is not as roofcast wrote it, and would be lost: the sweep of {1} is written "
+        "there. Rename {0}, or choose another name for the CSV\n",
+        file.string(), csv));
+  }
+}
+
 }  // namespace
 
-base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& outputs) {
+base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& sweep_text,
+                            const SweepOutputs& outputs) {
   std::vector<std::string> columns = sim::result_columns(points);
   for (std::string& column : sim::replay_columns(points, outputs.replay)) {
     columns.push_back(std::move(column));
   }
   if (!base::is_standard_stream(outputs.csv)) {
-    base::check_output(sweep_file_beside(outputs.csv));
+    check_sweep_file(sweep_file_beside(outputs.csv), sweep_text, outputs.csv);
   }
   return base::CsvWriter(std::filesystem::path(outputs.csv),
                          sim::shown_columns(points.sweep(), columns));

@@ -24,8 +24,10 @@ struct SweepOutputs {
   bool json = false;
 };
 
-// The writer of the CSV. Opened before the sweep runs: a path that cannot be written is reported before the work.
-base::CsvWriter open_result(const sim::SweepPoints& points, const SweepOutputs& outputs);
+// The writer of the CSV. Opened before the sweep runs: a path that cannot be written is reported before the work. So is an
+// OUT.sweep.yaml that roofcast has not written.
+base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& sweep_text,
+                            const SweepOutputs& outputs);
 
 // `sweep_text` is that of result_csv.hpp. Rows of a simulated sweep that are replayed already have the columns of
 // replays. `estimates` are those of all points, if they are kept.

@@ -12,6 +12,7 @@
 
 #include "base/threads.hpp"
 #include "sim/decide/shown_columns.hpp"
+#include "sim/scenario/named_files.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -34,6 +35,34 @@ void write_rows(const ShownColumns& columns, std::size_t from, std::size_t to,
       }
     }
     csv.end_row();
+  }
+}
+
+// Values that are files become bundles, whose names are what the CSV says.
+void make_paths_absolute(base::Entry& axis, const std::vector<sim::AxisValue>& labelled) {
+  if (axis.value.is_map()) {
+    for (base::Entry& bundle : axis.value.entries) {
+      for (base::Entry& setting : bundle.value.entries) {
+        sim::make_paths_absolute(setting.value, setting.key);
+      }
+    }
+    return;
+  }
+  const std::vector<base::Node>& values = axis.value.items;
+  if (std::none_of(values.begin(), values.end(),
+                   [&](const base::Node& v) { return sim::has_relative_paths(v, axis.key); })) {
+    return;
+  }
+  base::Node bundles = axis.value;
+  bundles.kind = base::Node::Kind::map;
+  bundles.items.clear();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    base::Node value = values[i];
+    sim::make_paths_absolute(value, axis.key);
+    bundles[labelled[i].label][axis.key] = std::move(value);
+  }
+  if (bundles.entries.size() == values.size()) {  // else some labels are alike
+    axis.value = std::move(bundles);
   }
 }
 
@@ -132,6 +161,12 @@ sim::ResultTable read_results(const base::CsvTable& rows) {
 std::string sweep_text(const base::Node& document, const sim::Sweep& sweep) {
   base::Node whole = document;
   whole["base"] = sweep.base;
+  sim::make_paths_absolute(whole["base"], "");
+  if (base::Node* axes = whole.find("axes"); axes != nullptr) {
+    for (std::size_t i = 0; i < axes->entries.size(); ++i) {
+      make_paths_absolute(axes->entries[i], sweep.axes[i].values);
+    }
+  }
   return base::to_yaml(whole);
 }
 

@@ -32,7 +32,7 @@ sim::ResultTable read_results(base::CsvFile& file);
 sim::ResultTable read_results(const base::CsvTable& rows);
 void set_cell(sim::ResultColumn& column, std::size_t row, std::string_view cell);
 
-// The sweep as one document: its base scenario inline.
+// The sweep as one document that means the same in any folder: its base scenario inline, paths of files absolute.
 std::string sweep_text(const base::Node& document, const sim::Sweep& sweep);
 
 // OUT.csv or OUT.csv.gz → OUT.sweep.yaml

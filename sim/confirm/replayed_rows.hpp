@@ -33,6 +33,8 @@ struct ReplayedRowsOptions {
   ReplayProgress* progress = nullptr;
   // Of all points, from run_sweep; empty: rows that are replayed are estimated again.
   std::span<const ServingEstimate> estimates = {};
+  const std::atomic<bool>* stop =
+      nullptr;  // of another thread: throws Stopped soon after it is set
 };
 
 struct ReplayedRows {

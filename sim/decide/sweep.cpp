@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/document/catalog.hpp"
 #include "base/document/renamed.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/sections.hpp"
@@ -224,8 +225,7 @@ void read_points(base::Fields& f, Sweep& sweep, Problems& problems, base::Need a
     if (base_node->is_map()) {
       sweep.base = *base_node;
     } else if (base_node->is_scalar()) {
-      const std::filesystem::path file =
-          std::filesystem::path(base_node->place.source->directory) / base_node->text;
+      const std::filesystem::path file = base::named_file(*base_node);
       try {
         if (!std::filesystem::exists(file)) {
           problems.add(base_node->place, "base", fmt::format("there is no file {}", file.string()));

@@ -53,7 +53,8 @@ bool explains(const SweepPoints& points) {
   return !points.scans() && explains_rows(points.sweep());
 }
 
-void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& take) {
+void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& take,
+                     const std::atomic<bool>* stop = nullptr) {
   std::atomic<std::size_t> next{0};
   const bool explained = explains(points);
   const unsigned workers = base::thread_count(threads);
@@ -65,6 +66,9 @@ void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& t
          taken = next.fetch_add(most)) {
       const std::size_t end = std::min(taken + most, points.size());
       for (std::size_t begin = taken; begin < end; begin += kChunk) {
+        if (stop != nullptr && *stop) {
+          throw Stopped();
+        }
         const std::size_t count = std::min(kChunk, end - begin);
         for (std::size_t i = 0; i < count; ++i) {
           const ScenarioView scenario = points.scenario(begin + i);
@@ -428,23 +432,26 @@ std::vector<std::string> result_columns(const SweepPoints& points) {
 }
 
 ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
-                      std::vector<ServingEstimate>* kept) {
+                      std::vector<ServingEstimate>* kept, const std::atomic<bool>* stop) {
   ResultTable table("sweep", result_columns(points));
   table.resize(points.size());
   Rows rows(points, table);
   if (kept != nullptr) {
     kept->resize(points.size());
   }
-  estimate_points(points, threads, [&](std::size_t first, std::span<ServingEstimate> estimates) {
-    rows.fill(first, estimates);
-    if (done != nullptr) {
-      *done += estimates.size();
-    }
-    if (kept != nullptr) {
-      std::move(estimates.begin(), estimates.end(),
-                kept->begin() + static_cast<std::ptrdiff_t>(first));
-    }
-  });
+  estimate_points(
+      points, threads,
+      [&](std::size_t first, std::span<ServingEstimate> estimates) {
+        rows.fill(first, estimates);
+        if (done != nullptr) {
+          *done += estimates.size();
+        }
+        if (kept != nullptr) {
+          std::move(estimates.begin(), estimates.end(),
+                    kept->begin() + static_cast<std::ptrdiff_t>(first));
+        }
+      },
+      stop);
   rank_rows(points, table);
   return table;
 }

@@ -16,14 +16,18 @@ namespace roofcast::sim {
 // each class of the first point. Where they are not known, `reason` says why.
 std::vector<std::string> result_columns(const SweepPoints& points);
 
+// What long work throws when its `stop` was set.
+struct Stopped {};
+
 // What every point is like. pareto_rank is 1 on the front and empty where a point does not compete: it misses a
 // condition, or lacks an objective. `reason` says why, and is empty where it competes.
 //
 // `threads` 0 = all cores. `done` counts finished points while it runs, for a progress display. `kept` gets the whole
-// estimates, by point; they take more memory than the table.
+// estimates, by point; they take more memory than the table. Throws Stopped soon after another thread has set `stop`.
 ResultTable run_sweep(const SweepPoints& points, unsigned threads,
                       std::atomic<std::size_t>* done = nullptr,
-                      std::vector<ServingEstimate>* kept = nullptr);
+                      std::vector<ServingEstimate>* kept = nullptr,
+                      const std::atomic<bool>* stop = nullptr);
 
 // Finds pareto_rank again, of the rows that meet the conditions. With `front_alone`, ranks beyond 1 are 2: that is much
 // faster.

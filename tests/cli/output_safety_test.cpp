@@ -9,13 +9,70 @@ TEST_CASE("A sweep that is killed leaves the old file as it was", "[cli]") {
   if (!roofcast.exists()) {
     return;
   }
-  roofcast.write("r.csv", "the old result\n");
-  roofcast.write("r.sweep.yaml", "# the old sweep\n");
+  roofcast.output(
+      {"sweep", example("llama70b_h200_hbm"), "--csv", "r.csv", "--quiet", "--no-replay"});
+  const std::string rows = roofcast.read("r.csv");
+  const std::string sweep = roofcast.read("r.sweep.yaml");
   const Outcome killed = roofcast.shell("timeout -s KILL 0.3 roofcast sweep '" +
                                         example("llama70b_million") + "' --csv r.csv --quiet");
   CHECK(killed.code != 0);
-  CHECK(roofcast.read("r.csv") == "the old result\n");
-  CHECK(roofcast.read("r.sweep.yaml") == "# the old sweep\n");
+  CHECK(roofcast.read("r.csv") == rows);
+  CHECK(roofcast.read("r.sweep.yaml") == sweep);
+  // What it leaves is taken over by the next run.
+  roofcast.output(
+      {"sweep", example("llama70b_h200_hbm"), "--csv", "r.csv", "--quiet", "--no-replay"});
+  CHECK(roofcast.shell("ls").out == "r.csv\nr.provenance.json\nr.sweep.yaml\n");
+}
+
+TEST_CASE("A second writer of a file is refused while the first one lives", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string small =
+      "roofcast sweep '" + example("llama70b_h200_hbm") + "' --csv r.csv --quiet --no-replay";
+  // It waits for the first one to have the lock.
+  const Outcome second = roofcast.shell(
+      "roofcast sweep '" + example("llama70b_million") +
+      "' --csv r.csv --quiet & until [ -e r.csv.roofcast.part ]; do sleep 0.01; done; " + small +
+      "; rc=$?; kill -KILL $!; wait $! 2> killed; exit $rc");
+  CHECK(second.code == 2);
+  CHECK(contains(second.err, "another roofcast is writing r.csv"));
+  CHECK(roofcast.shell(small).code == 0);
+}
+
+TEST_CASE("A sweep file that the user wrote is not lost to a CSV of like name", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> sweep = {
+      "sweep", example("llama70b_h200_hbm"), "--csv", "keep.csv", "--quiet", "--no-replay"};
+  roofcast.write("keep.sweep.yaml", "mine\n");
+  const Outcome refused = roofcast.run(sweep);
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "keep.sweep.yaml is not as roofcast wrote it"));
+  CHECK(roofcast.read("keep.sweep.yaml") == "mine\n");
+  CHECK(roofcast.shell("ls").out == "keep.sweep.yaml\n");
+  roofcast.shell("rm keep.sweep.yaml");
+  roofcast.output(sweep);
+  std::vector<std::string> another = sweep;
+  another.push_back("--all-columns");
+  roofcast.output(another);
+  roofcast.shell("echo '# mine' >> keep.sweep.yaml");
+  CHECK(roofcast.run(sweep).code == 2);
+}
+
+TEST_CASE("A report is made of rows", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("line.txt", "name: x\n");
+  const Outcome refused = roofcast.run({"report", "line.txt", "-o", "r.html"});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "line.txt has no rows"));
+  CHECK(roofcast.shell("ls").out == "line.txt\n");
 }
 
 TEST_CASE("A sweep that Ctrl-C or SIGTERM ends leaves nothing unfinished", "[cli]") {
@@ -30,6 +87,7 @@ TEST_CASE("A sweep that Ctrl-C or SIGTERM ends leaves nothing unfinished", "[cli
                                          " 0.3 roofcast sweep '" + example("llama70b_million") +
                                          "' --csv r.csv --quiet");
     CHECK(ended.code == code);
+    CHECK(contains(ended.err, "With --resume, what is done is kept"));
     CHECK(roofcast.shell("ls -d r.*").out == "r.csv\n");
     CHECK(roofcast.read("r.csv") == "the old result\n");
   }

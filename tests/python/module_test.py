@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import threading
@@ -221,6 +222,17 @@ class Sweeps(unittest.TestCase):
     def test_the_number_of_threads_changes_nothing(self):
         one, three = (roofcast.sweep(SWEEP, threads=threads).to_pandas() for threads in (1, 3))
         pandas.testing.assert_frame_equal(one, three, check_exact=True)
+
+
+class Interrupts(unittest.TestCase):
+    def test_ctrl_c_ends_a_sweep_before_it_is_done(self):
+        before = time.process_time()
+        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            roofcast.sweep(SOURCE / "examples" / "llama70b_million.yaml", threads=1, replay="none")
+        timer.join()
+        self.assertLess(time.process_time() - before, 8)  # of a million points it would be more than 20
 
 
 class Questions(unittest.TestCase):

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/document/catalog.hpp"
 #include "base/document/problems.hpp"
 #include "base/fnv.hpp"
 
@@ -18,14 +19,6 @@ namespace roofcast::workloads {
 namespace {
 
 constexpr base::Range kShare{0.0, 1.0, true};
-
-// Where the document says a relative path, it begins at the document's folder.
-std::filesystem::path resolved(const base::Node& node) {
-  const std::filesystem::path file(node.text);
-  return file.is_relative() && node.place.source
-             ? std::filesystem::path(node.place.source->directory) / file
-             : file;
-}
 
 void read_daily(base::Fields& f, std::optional<DailyProfile>& daily) {
   std::vector<double> rates;
@@ -46,7 +39,7 @@ void open_window(base::Fields& f, std::string_view key, ReplayedTrace& trace) {
   if (node == nullptr || !node->is_scalar()) {
     return;
   }
-  trace.file = resolved(*node);
+  trace.file = base::named_file(*node);
   std::error_code unreadable;
   if (!std::filesystem::exists(trace.file, unreadable)) {
     f.problem(key, fmt::format("there is no file {}", trace.file.string()));

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/provenance/file_hashes.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "base/document/output_file.hpp"
+#include "base/fnv.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+HashedFile hashed_file(const fs::path& file) {
+  if (const auto hash = base::written_hash(file)) {
+    return {file, fs::file_size(file), *hash};
+  }
+  std::ifstream in(file, std::ios::binary);
+  HashedFile result{file, 0, base::kFnvStart};
+  std::string block(1 << 16, '\0');
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
+    const auto count = static_cast<std::size_t>(in.gcount());
+    result.hash = base::fnv(result.hash, std::string_view(block).substr(0, count));
+    result.bytes += count;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string hexadecimal(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+std::vector<HashedFile> hashed(const std::vector<fs::path>& files) {
+  std::vector<HashedFile> all;
+  for (const fs::path& file : files) {
+    std::error_code error;
+    if (fs::is_regular_file(file, error)) {
+      all.push_back(hashed_file(file));
+    }
+  }
+  return all;
+}
+
+}  // namespace roofcast::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a file holds, in a number (base/fnv.hpp).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace roofcast::cli {
+
+struct HashedFile {
+  std::filesystem::path path;
+  std::uintmax_t bytes = 0;
+  std::uint64_t hash = 0;
+};
+// Those of the files that are regular ones. Of a file that this process wrote, the hash of its writer is taken.
+std::vector<HashedFile> hashed(const std::vector<std::filesystem::path>& files);
+
+std::string hexadecimal(std::uint64_t hash);
+
+}  // namespace roofcast::cli

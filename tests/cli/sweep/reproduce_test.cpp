@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli::cli_sweep_reproduce {
+namespace {
+
+void provide(const Program& roofcast) {
+  roofcast.write("s.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+}
+
+}  // namespace
+
+TEST_CASE("What is made again is compared with the file that is named, not with its original",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  roofcast.output(
+      {"sweep", "s.yaml", "--csv", "a.csv", "--report", "a.html", "--quiet", "--no-replay"});
+  roofcast.shell("mkdir moved; cp a.* moved; sed -i '2s/,true,/,false,/' moved/a.csv");
+  CHECK(roofcast.run({"reproduce", "a.csv"}).code == 0);
+  const Outcome edited = roofcast.run({"reproduce", "moved/a.csv"});
+  CHECK(edited.code == 3);
+  CHECK(contains(edited.out,
+                 "a.csv: it was changed after it was made; what is made now is what was "
+                 "made then"));
+  CHECK(contains(edited.out, "a.html: the same bytes"));
+  // A good copy needs no original.
+  roofcast.shell("cp a.csv moved/a.csv; rm a.csv a.html");
+  CHECK(roofcast.run({"reproduce", "moved/a.csv"}).code == 0);
+  CHECK(roofcast.run({"reproduce", "moved/a.html"}).code == 0);
+  CHECK(roofcast.run({"reproduce", "moved/a.provenance.json"}).code == 0);
+  roofcast.shell("mv moved/a.csv moved/b.csv; mv moved/a.provenance.json moved/b.provenance.json");
+  CHECK(contains(roofcast.output({"reproduce", "moved/b.csv"}), "b.csv: the same bytes"));
+  CHECK_FALSE(std::filesystem::exists(roofcast.path("a.csv")));
+}
+
+TEST_CASE("What is made again names the inputs that have changed", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  roofcast.output({"simulate", "llama-70b.yaml", "--csv", "a.csv"});
+  roofcast.shell(
+      "sed -i 's/hgx_h100/hgx_h200/; s/hgx_b200/hgx_h200/' llama-70b.yaml; echo '# mine' >> "
+      "llama-70b.yaml");
+  const Outcome changed = roofcast.run({"reproduce", "a.csv"});
+  CHECK(contains(changed.out, "llama-70b.yaml has changed since"));
+  roofcast.shell("rm llama-70b.yaml");
+  const Outcome lost = roofcast.run({"reproduce", "a.csv"});
+  CHECK(lost.code == 2);
+  CHECK(contains(lost.out, "llama-70b.yaml has changed since"));
+}
+
+TEST_CASE("A result is made again with the catalog of the user that there was", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  std::filesystem::create_directories(roofcast.path("own/chips"));
+  roofcast.write("own/chips/h200_sxm.yaml", roofcast.output({"show", "chip", "h200_sxm"}));
+  roofcast.shell("sed -i 's/4.8 TB/20 TB/' own/chips/h200_sxm.yaml");
+  roofcast.output({"sweep", "s.yaml", "--csv", "shipped.csv", "--quiet", "--no-replay"});
+  CHECK(
+      roofcast.shell("ROOFCAST_CATALOG=own roofcast sweep s.yaml --csv own.csv --quiet --no-replay")
+          .code == 0);
+  CHECK(roofcast.read("own.csv") != roofcast.read("shipped.csv"));
+  CHECK(contains(roofcast.output({"reproduce", "own.csv"}), "/own, as then"));
+  const Outcome shipped = roofcast.shell("ROOFCAST_CATALOG=own roofcast reproduce shipped.csv");
+  CHECK(shipped.code == 0);
+  CHECK(contains(shipped.out, "without ROOFCAST_CATALOG, as then"));
+  roofcast.shell("sed -i 's/20 TB/21 TB/' own/chips/h200_sxm.yaml");
+  const Outcome changed = roofcast.run({"reproduce", "own.csv"});
+  CHECK(changed.code == 3);
+  CHECK(contains(changed.out, "own/chips/h200_sxm.yaml has changed since"));
+  CHECK(contains(changed.out, "own.csv: other bytes than now"));
+  CHECK(contains(changed.out, "chips/h200_sxm of the catalog differs"));
+  roofcast.shell("rm -r own");
+  CHECK(contains(roofcast.run({"reproduce", "own.csv"}).out, "which is not there"));
+}
+
+TEST_CASE("A provenance from elsewhere makes no file of the user change", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "a.csv", "--quiet", "--no-replay"});
+  auto provenance = nlohmann::json::parse(roofcast.read("a.provenance.json"));
+  roofcast.write("victim.txt", "precious\n");
+  std::filesystem::create_directories(roofcast.path("victim.csv.parts"));
+  roofcast.write("victim.csv.parts/00000.csv", "precious\n");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"sweep", "s.yaml", "--csv", "a.csv", "--report", "victim.txt"},
+        {"sweep", "s.yaml", "--csv", "victim.csv", "--resume"},
+        {"estimate", "llama-70b.yaml", "--save", "victim.txt"},
+        {"init", "victim.txt", "--force"}}) {
+    INFO(command.front());
+    provenance["command"] = command;
+    roofcast.write("a.provenance.json", provenance.dump());
+    const Outcome outcome = roofcast.run({"reproduce", "a.csv"});
+    INFO(outcome.err);
+    CHECK(outcome.code != 1);
+    CHECK(roofcast.read("victim.txt") == "precious\n");
+    CHECK(roofcast.read("victim.csv.parts/00000.csv") == "precious\n");
+    CHECK(roofcast.shell("ls").out ==
+          "a.csv\na.provenance.json\na.sweep.yaml\nllama-70b.yaml\ns.yaml\nvictim.csv.parts\n"
+          "victim.txt\n");
+  }
+}
+
+}  // namespace roofcast::cli::cli_sweep_reproduce
