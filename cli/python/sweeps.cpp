@@ -41,6 +41,7 @@ std::shared_ptr<SweepRun> run(const Document& document, unsigned threads, Replay
         sim::replay_all(made->points, made->table, {.threads = threads, .estimates = estimates});
   } else {
     sim::refuse_without_value(made->points, made->table);
+    sim::refuse_objectives_without_value(made->points, made->table);
     made->replays = sim::replay_recommended(
         made->points, made->table, {.threads = threads, .replay = replays == Replays::recommended});
   }
