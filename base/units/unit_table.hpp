@@ -73,7 +73,8 @@ inline constexpr std::array kSymbols{
 };
 
 // What a dimension is called, the units people use for it, and the size that a figure of it has, in SI base units. The
-// range is far wider than any real figure, and keeps what is computed of the figures finite.
+// range is far wider than any real figure and one that `sensitivity` makes 1e9 times better, and keeps what is computed
+// of the figures finite.
 struct DimensionText {
   Dimension dimension;
   std::string_view noun;
@@ -89,23 +90,23 @@ inline constexpr double kMostFigure = 1e30;
 
 inline constexpr std::array kDimensionTexts{
     DimensionText{kNone, "a bare number", "0.5", "", kLeastFigure, 1e18},
-    DimensionText{kTime, "a time", "1.2 us", "s, ms, us, ns, min, h, d", 1e-15, 1e15},
+    DimensionText{kTime, "a time", "1.2 us", "s, ms, us, ns, min, h, d", 1e-24, 1e15},
     DimensionText{kData, "a size", "80 GiB", "B, GB, GiB, b", 1e-6, 1e24},
     DimensionText{kWork, "an amount of work", "312 GFLOP", "FLOP, GFLOP, TFLOP, OP", 1e-6, 1e33},
     DimensionText{kEnergy, "an energy", "1.5 kWh", "J, kJ, Wh, kWh", 1e-18, 1e24},
     DimensionText{kMoney, "an amount of money", "30 kUSD", "USD, $, kUSD", 1e-12, 1e18},
-    DimensionText{kFrequency, "a frequency", "1.83 GHz", "Hz, MHz, GHz, /s", 1e-15, 1e18},
-    DimensionText{kBandwidth, "a bandwidth", "3.35 TB/s", "B/s, GB/s, TB/s, Gb/s", 1e-3, 1e24},
+    DimensionText{kFrequency, "a frequency", "1.83 GHz", "Hz, MHz, GHz, /s", 1e-15, 1e27},
+    DimensionText{kBandwidth, "a bandwidth", "3.35 TB/s", "B/s, GB/s, TB/s, Gb/s", 1e-3, 1e30},
     DimensionText{kComputeRate, "a compute rate", "989 TFLOP/s", "FLOP/s, TFLOP/s, PFLOPS, TOPS",
-                  1e-3, 1e27},
-    DimensionText{kPower, "a power", "700 W", "W, kW, MW", 1e-9, 1e15},
+                  1e-3, 1e33},
+    DimensionText{kPower, "a power", "700 W", "W, kW, MW", 1e-9, 1e21},
     DimensionText{kPriceRate, "a price rate", "3.59 USD/h", "USD/h, $/h", 1e-15, 1e12},
     DimensionText{kEnergyPrice, "an energy price", "0.08 USD/kWh", "USD/kWh, $/kWh, USD/MWh", 1e-15,
                   1e6},
     DimensionText{kIntensity, "an arithmetic intensity", "295 FLOP/B", "FLOP/B", 1e-9, 1e15},
-    DimensionText{kEnergyPerByte, "an energy per byte", "0.03 nJ/B", "J/B, nJ/B, nJ/b", 1e-21, 1e3},
+    DimensionText{kEnergyPerByte, "an energy per byte", "0.03 nJ/B", "J/B, nJ/B, nJ/b", 1e-27, 1e3},
     DimensionText{kEnergyPerOperation, "an energy per operation", "0.7 J/TFLOP",
-                  "J/FLOP, nJ/FLOP, J/TFLOP", 1e-24, 1e3},
+                  "J/FLOP, nJ/FLOP, J/TFLOP", 1e-30, 1e3},
     DimensionText{kPricePerSize, "a price per size", "12 USD/GB", "USD/GB, $/GB, USD/TB", 1e-18,
                   1e6},
 };

@@ -109,7 +109,7 @@ const CLI::App& chosen_command(const CLI::App& program) {
 void check_csv_names(const CLI::App& program) {
   for (const char* name : {"--csv", "--timeline"}) {
     const CLI::Option* option = chosen_command(program).get_option_no_throw(name);
-    if (option != nullptr && value_type(*option) == kFile) {
+    if (option != nullptr) {
       for (const std::string& file : option->results()) {
         base::check_csv_name(file);
       }

@@ -45,6 +45,7 @@ std::shared_ptr<SweepRun> run_until(const std::atomic<bool>& stop, const Documen
                                     {.threads = threads, .estimates = estimates, .stop = &stop});
   } else {
     sim::refuse_without_value(made->points, made->table);
+    sim::refuse_objectives_without_value(made->points, made->table);
     made->replays = sim::replay_recommended(
         made->points, made->table,
         {.threads = threads, .replay = replays == Replays::recommended, .stop = &stop});

@@ -241,6 +241,7 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
   };
   if (!outputs.simulate) {
     sim::refuse_without_value(points, table);
+    sim::refuse_objectives_without_value(points, table);
   }
   const bool is_replayed = table.find("replay") != nullptr;
   const sim::ReplayedRows replayed = is_replayed ? counted(table) : replay();
@@ -249,6 +250,7 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
   }
   if (outputs.simulate) {
     sim::refuse_without_value(points, table);
+    sim::refuse_objectives_without_value(points, table);
   }
   if (outputs.json || !outputs.quiet || !outputs.report.empty()) {
     sim::tell_limits(points, table, front_of(table));

@@ -327,35 +327,44 @@ void rank_rows(const SweepPoints& points, ResultTable& table, bool front_alone) 
   }
 }
 
+namespace {
+
+// Whether some rows fit, and none of them has a value of the metric.
+bool all_lack(const ResultTable& table, const Metric& metric) {
+  const ResultColumn& column = table.column(metric.name);
+  bool fits = false;
+  bool has_value = false;
+  for (std::size_t row = 0; row < table.rows() && !has_value; ++row) {
+    fits = fits || table.fits(row);
+    has_value = table.fits(row) && !std::isnan(column.number(row));
+  }
+  return fits && !has_value;
+}
+
+}  // namespace
+
 void refuse_without_value(const SweepPoints& points, const ResultTable& table) {
-  const Sweep& sweep = points.sweep();
-  const auto lacks = [&](const Metric& metric) {  // in all rows that fit
-    const ResultColumn& column = table.column(metric.name);
-    bool fits = false;
-    bool has_value = false;
-    for (std::size_t row = 0; row < table.rows() && !has_value; ++row) {
-      fits = fits || table.fits(row);
-      has_value = table.fits(row) && !std::isnan(column.number(row));
-    }
-    return fits && !has_value;
-  };
-  const auto trains = [&] { return points.scenario(0).training != nullptr; };
-  for (const Condition& condition : sweep.where) {
-    if (!condition.metric.empty() && lacks(*find_metric(condition.metric))) {
-      throw base::InputError(fmt::format("error: where: {}\n", without_value(condition, trains())));
+  for (const Condition& condition : points.sweep().where) {
+    if (!condition.metric.empty() && all_lack(table, *find_metric(condition.metric))) {
+      throw base::InputError(fmt::format(
+          "error: where: {}\n", without_value(condition, points.scenario(0).training != nullptr)));
     }
   }
-  for (const auto& [key, objectives] : {std::pair{"maximize", &sweep.pareto.maximize},
-                                        std::pair{"minimize", &sweep.pareto.minimize}}) {
+}
+
+void refuse_objectives_without_value(const SweepPoints& points, const ResultTable& table) {
+  const ParetoGoal& pareto = points.sweep().pareto;
+  for (const auto& [key, objectives] :
+       {std::pair{"maximize", &pareto.maximize}, std::pair{"minimize", &pareto.minimize}}) {
     for (const std::string& name : *objectives) {
       const Metric& metric = *find_metric(name);
       // A score that nobody published is a reason of each row.
       const workloads::Accuracy* scores = points.scenario(0).accuracy;
       const bool has_reasons = metric.of_answers && scores != nullptr && !scores->benchmark.empty();
-      if (!has_reasons && lacks(metric)) {
-        throw base::InputError(
-            fmt::format("error: pareto.{}: {}\n", key,
-                        without_value(metric, "no point is on the front", trains())));
+      if (!has_reasons && all_lack(table, metric)) {
+        throw base::InputError(fmt::format("error: pareto.{}: {}\n", key,
+                                           without_value(metric, "no point is on the front",
+                                                         points.scenario(0).training != nullptr)));
       }
     }
   }

@@ -33,8 +33,10 @@ ResultTable run_sweep(const SweepPoints& points, unsigned threads,
 // faster.
 void rank_rows(const SweepPoints& points, ResultTable& table, bool front_alone = false);
 
-// Throws InputError if a condition is on a metric of which no row that fits has a value, or an objective is such a metric.
+// Throws InputError if a condition is on a metric of which no row that fits has a value.
 void refuse_without_value(const SweepPoints& points, const ResultTable& table);
+// The same of an objective: no point would be on the front.
+void refuse_objectives_without_value(const SweepPoints& points, const ResultTable& table);
 
 // What a row says of its point, but for point, axes and rank. `class_shares`: attainment of each class; none where it is
 // not known. Not by several threads at once.

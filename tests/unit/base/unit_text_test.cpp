@@ -207,13 +207,13 @@ TEST_CASE("what is not a plain finite decimal number is refused", "[unit]") {
 
 TEST_CASE("a figure that nothing has is refused with the range of its kind", "[unit]") {
   CHECK(error_of("4.8e-320 TB/s", kBandwidth) ==
-        "\"4.8e-320 TB/s\" is too small: a bandwidth is from 0.001 B/s to 1e+24 B/s");
+        "\"4.8e-320 TB/s\" is too small: a bandwidth is from 0.001 B/s to 1e+30 B/s");
   CHECK(
       contains(error_of("1e100 GHz", {.time = -1}), "is too large: a frequency is from 1e-15 Hz"));
   CHECK(contains(error_of("1e308 USD/h", {.time = -1, .money = 1}), "is too large: a price rate"));
   CHECK(contains(error_of("-1e300", {}), "is too large: a bare number is from"));
   CHECK(contains(error_of("1e40 FLOP/s/s", {.time = -2, .work = 1}), "is too large"));
-  CHECK(error_of("0 TB/s", kBandwidth) == "");
+  CHECK(parse_quantity("0 TB/s", kBandwidth).ok());
 }
 
 TEST_CASE("a missing unit is an error that shows the number with one", "[unit]") {
