@@ -37,8 +37,8 @@ TEST_CASE("estimate prints every metric's label, once with its interval, and not
   CHECK(contains(outcome.out, "Llama-3.1-70B on "));
   CHECK(!contains(outcome.out, "Utilisation"));
   for (const sim::Metric& metric : sim::metrics()) {
-    if (!metric.of_prices && !metric.of_objectives &&
-        !metric.of_arrivals) {  // shown where they are known
+    if (!metric.of_prices && !metric.of_objectives && !metric.of_arrivals &&
+        !metric.of_clocks) {  // shown where they are known, or not full
       CHECK(contains(outcome.out, "\n" + std::string(metric.label)) ==
             (metric.bounds.empty() && !metric.of_answers && !metric.of_agents &&
              !metric.of_training && !metric.of_causes));  // causes stand beside what they limit

@@ -359,6 +359,10 @@ TEST_CASE("A sweep writes the columns that apply, and the numbers of the whole t
     INFO(column);
     const auto& written = few.columns();
     const bool is_written = std::find(written.begin(), written.end(), column) != written.end();
+    const sim::Metric* metric = sim::find_metric(column);
+    if (metric != nullptr && metric->of_clocks && !is_written) {
+      continue;  // shown where the limit is a question
+    }
     for (std::size_t row = 0; row < all.rows(); ++row) {
       CHECK(cell(all, row, column) == (is_written ? cell(few, row, column) : std::string()));
     }
