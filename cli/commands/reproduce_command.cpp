@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "base/document/catalog.hpp"
-#include "base/document/harmless.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "cli/program/commands.hpp"
