@@ -173,7 +173,7 @@ TEST_CASE("Of combinations that all miss solve shows the nearest, and what limit
   CHECK(contains(outcome.out, "nothing of 3 combinations meets the conditions; the nearest"));
   CHECK(contains(outcome.out, "'deployment.tensor_parallel=8'"));
   CHECK(contains(outcome.out, "missed by"));
-  CHECK(contains(outcome.out, "launch ("));
+  CHECK(contains(outcome.out, "HBM ("));
 }
 
 TEST_CASE("solve refuses what it cannot look for, and says why", "[cli]") {
