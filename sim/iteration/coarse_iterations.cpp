@@ -28,6 +28,44 @@ std::pair<std::size_t, double> place(const Nodes& nodes, double x) {
   return {above - 1, std::max(0.0, (x - from) / (to - from))};
 }
 
+// The nodes of tokens. Where kernels have fixed tiles (models/operators/fixed_tiles.hpp), all but the first are in the middle of
+// those: as many rows are absent as at the mean number of tokens, and none at a power of 2. Prompts that are all as long have a
+// node of their own.
+std::vector<std::int64_t> nodes(std::int64_t most, const workloads::Traffic& traffic,
+                                bool fixed_tiles) {
+  constexpr std::int64_t kEnd = 256;  // the multiple where the rows of the largest end
+  std::vector<std::int64_t> all;
+  const auto add = [&](std::int64_t n) {
+    if (!fixed_tiles || n <= 16) {
+      all.push_back(n);
+    } else if (n < kEnd) {
+      all.push_back(3 * n / 4);
+    } else {
+      all.push_back(n - n % kEnd + kEnd / 2);
+    }
+  };
+  for (std::int64_t n = 16; n < most; n *= 2) {
+    add(n);
+    if (n >= 64) {
+      add(n + n / 2);
+    }
+  }
+  const std::int64_t length = traffic.input_tokens - traffic.cached_tokens;
+  if (fixed_tiles && length > 16 && length < most &&
+      workloads::squared_variation(traffic.input) == 0.0) {
+    all.push_back(length);
+  }
+  all.push_back(std::max<std::int64_t>(32, most));
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+bool has_fixed_tiles(const models::Machine& machine) {
+  return std::any_of(machine.tile_rules.begin(), machine.tile_rules.end(),
+                     [](models::TileRule rule) { return rule != models::TileRule::none; });
+}
+
 }  // namespace
 
 CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace, std::int64_t groups)
@@ -35,16 +73,9 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace, 
       workspace_(workspace),
       groups_(groups),
       context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))),
-      query_(s.serving->speculation.query_tokens()) {
-  for (std::int64_t n = 16; n < s.serving->limits.max_tokens_per_iteration; n *= 2) {
-    lengths_.push_back(n);
-    if (n >= 64) {
-      lengths_.push_back(n + n / 2);
-    }
-  }
-  lengths_.push_back(std::max<std::int64_t>(32, s.serving->limits.max_tokens_per_iteration));
-  std::sort(lengths_.begin(), lengths_.end());
-  lengths_.erase(std::unique(lengths_.begin(), lengths_.end()), lengths_.end());
+      query_(s.serving->speculation.query_tokens()),
+      lengths_(nodes(s.serving->limits.max_tokens_per_iteration, *s.traffic,
+                     has_fixed_tiles(s.platform->machine))) {
   prompts_.assign(lengths_.size(), {kUnknownTime, 1.0, kUnknownTime, kUnknownTime});
   mixed_.assign(std::size(kDecodes) * std::size(kBeside), kUnknownTime);
   for (const std::size_t which : {0U, 1U, 2U, 3U}) {

@@ -36,8 +36,10 @@ void grow(Violations& law, const Operator& like, double share, std::size_t axes)
     if (grid == nullptr) {
       continue;
     }
+    models::Machine machine = p->machine;
+    machine.calibration.gemm_absent_row_reads = 0.0;  // fewer may be absent with more rows
     const auto time = [&](const hardware::LogShape& shape) {
-      return models::cost_of(models::operator_at(like, shape), p->machine).time;
+      return models::cost_of(models::operator_at(like, shape), machine).time;
     };
     for (std::size_t node = 0; node < grid->values.size(); ++node) {
       hardware::LogShape shape{};

@@ -110,7 +110,8 @@ TEST_CASE("Steps that were asked before cost nothing more", "[laws]") {
   CHECK(times.costs() == costs);
 }
 
-TEST_CASE("Coarse times of iterations with prompts are those of added-up ones: 90 % within 10 %",
+// Absent rows of fixed tiles change with every token. Between nodes they are what they are on average.
+TEST_CASE("Coarse times of iterations with prompts are those of added-up ones: 90 % within 15 %",
           "[laws]") {
   for (const char* deployment : kDeployments) {
     INFO(deployment);
@@ -139,10 +140,10 @@ TEST_CASE("Coarse times of iterations with prompts are those of added-up ones: 9
     }
     std::sort(errors.begin(), errors.end());
     CHECK(errors[errors.size() / 2] < 0.022);
-    CHECK(errors[errors.size() * 9 / 10] < 0.1);
+    CHECK(errors[errors.size() * 9 / 10] < 0.15);
     std::sort(periods.begin(), periods.end());
     CHECK(periods[periods.size() / 2] < 0.025);
-    CHECK(periods[periods.size() * 9 / 10] < 0.1);
+    CHECK(periods[periods.size() * 9 / 10] < 0.15);
   }
 }
 

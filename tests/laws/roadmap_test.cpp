@@ -118,7 +118,7 @@ options:
 }
 
 TEST_CASE("The best point of a workload is one that meets its conditions", "[laws]") {
-  const auto result = result_of(kWorkloads + "options: {slow: {system.chip.hbm.bandwidth: x0.4}}");
+  const auto result = result_of(kWorkloads + "options: {slow: {system.chip.hbm.bandwidth: x0.35}}");
   CHECK(result.base.outcomes[0].place == "concurrency 64");
   CHECK(named(result, "slow").outcomes[0].place == "concurrency 8");
   CHECK(sim::find_metric("tpot_mean_s")->value(named(result, "slow").outcomes[0].estimate) <=
@@ -216,7 +216,7 @@ namespace {
 const std::string kDrawn = R"(
 workloads:
   chat:
-    base: {system: hgx_h200, model: llama-3.1-8b, precision: fp8, deployment: {tensor_parallel: 1},
+    base: {system: hgx_h200, model: llama-3.1-8b, precision: bf16, deployment: {tensor_parallel: 1},
       serving: {stack: vllm}, traffic: {input_tokens: {uniform: [500, 3000]}, output_tokens: {uniform: [20, 200]}}}
     axes: {traffic.concurrency: [4, 64]}
 )";

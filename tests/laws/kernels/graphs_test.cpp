@@ -9,8 +9,8 @@ namespace {
 
 using workloads::DecodeGraphs;
 
-// Corrections of measured GEMMs are not quite monotone in the rows.
-constexpr double kCorrected = 1.02;
+// Corrections of measured GEMMs are not quite monotone in the rows, and of 48 rows fewer are absent from fixed tiles than of 33.
+constexpr double kCorrected = 1.05;
 
 sim::IterationCost with(const ServingCase& c, const workloads::ServingGraphs& graphs,
                         const workloads::Batch& batch, sim::Workspace& workspace) {
