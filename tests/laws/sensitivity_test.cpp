@@ -190,7 +190,7 @@ TEST_CASE("What the time of an iteration is for has the order of the elasticitie
 TEST_CASE(
     "Under half of the TDP a cap counts at least as its share of power, and tensor cores as theirs",
     "[laws]") {
-  Violations of_tensor(0.2);
+  Violations of_tensor(0.25);  // the voltage of an A100 falls steeply
   Violations of_power(0.02);
   std::size_t compared = 0;
   for (const auto& [system, watts] : {std::pair{"hgx_h100", 350}, std::pair{"hgx_h200", 350},
