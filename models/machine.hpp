@@ -12,7 +12,7 @@
 #include "base/units/quantity.hpp"
 #include "base/units/weight_storage.hpp"
 #include "hardware/system.hpp"
-#include "models/operators/tile_rule.hpp"
+#include "models/tile_rule.hpp"
 #include "models/uncertainty.hpp"
 
 namespace roofcast::models {

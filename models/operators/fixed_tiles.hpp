@@ -20,7 +20,7 @@
 // cpp/tensorrt_llm/kernels/cutlass_kernels/fp8_blockscale_gemm).
 #pragma once
 
-#include "models/operators/tile_rule.hpp"
+#include "models/tile_rule.hpp"
 #include "models/operators/tiling.hpp"
 #include "workloads/graph/operator.hpp"
 

@@ -310,7 +310,7 @@ TEST_CASE(
   INFO(found);
   // Those of seed 1: a pipeline whose answers are equal saturates 2 % earlier, and a server with bursts is 1.1 % slower.
   CHECK(contradicted <= 2);
-  CHECK(sampled <= 20);
+  CHECK(sampled <= 24);
 }
 
 TEST_CASE("None of a thousand random estimates is impossible", "[validation]") {

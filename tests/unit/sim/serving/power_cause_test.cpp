@@ -13,7 +13,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim::unit_sim_power_cause {
+namespace roofcast::sim::unit_sim_serving_power_cause {
 namespace {
 
 Scenario scenario(const std::string& text) {
@@ -122,4 +122,4 @@ TEST_CASE("A time that the host limits has the share of the host", "[unit]") {
   }
 }
 
-}  // namespace roofcast::sim::unit_sim_power_cause
+}  // namespace roofcast::sim::unit_sim_serving_power_cause
