@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/document/renamed.hpp"
@@ -47,10 +48,13 @@ std::vector<double> values(const Forecast& f) {
   return all;
 }
 
-std::vector<std::string> texts(const Forecast& f) {
-  std::vector<std::string> all;
+// By name. Without those that say what is still the figure of another chip where nothing is.
+std::vector<std::pair<std::string, std::string>> texts(const Forecast& f) {
+  std::vector<std::pair<std::string, std::string>> all;
   for (const sim::TextMetric& text : sim::text_metrics()) {
-    all.emplace_back(f.estimate.fits() ? text.value(f.estimate) : std::string_view());
+    if (!text.of_parents || f.estimate.parent_figures != nullptr) {
+      all.emplace_back(text.name, f.estimate.fits() ? text.value(f.estimate) : std::string_view());
+    }
   }
   return all;
 }
@@ -60,14 +64,6 @@ py::list metrics() {
   for (const sim::Metric& m : sim::metrics()) {
     all.append(
         py::make_tuple(m.name, m.label, m.unit, m.description, sim::name(m.better), m.bounds));
-  }
-  return all;
-}
-
-py::list text_metrics() {
-  py::list all;
-  for (const sim::TextMetric& text : sim::text_metrics()) {
-    all.append(py::str(std::string(text.name)));
   }
   return all;
 }
@@ -94,7 +90,6 @@ void bind_estimates(py::module_& module) {
       });
   module.def("forecast", forecast, py::call_guard<py::gil_scoped_release>());
   module.def("metrics", metrics);
-  module.def("text_metrics", text_metrics);
   module.def("unknown_metric", sim::unknown_metric);
   module.def("current_name",
              [](const std::string& name) { return std::string(base::current_name(name)); });

@@ -160,6 +160,10 @@ class Estimates(unittest.TestCase):
             self.assertEqual(printed[name], None if isinstance(value, float) and not math.isfinite(value) else value, name)
         self.assertEqual(roofcast.estimate(SCENARIO).tpot_mean_s, printed["tpot_mean_s"])
 
+    def test_what_is_still_the_figure_of_another_chip_is_said_where_a_part_was_replaced(self):
+        self.assertNotIn("parent_figures", roofcast.estimate(SCENARIO))
+        self.assertIn("price", roofcast.estimate(SCENARIO, {HBM: "x2"})["parent_figures"])
+
     def test_intervals_limits_and_operators_are_those_of_the_metrics(self):
         estimate = roofcast.estimate(SCENARIO)
         low, high = estimate.interval("tpot_mean_s")

@@ -30,7 +30,6 @@ class Metric(NamedTuple):
 
 _METRICS = tuple(Metric(*fields) for fields in _native.metrics())
 _NAMES = tuple(metric.name for metric in _METRICS)
-_TEXTS = tuple(_native.text_metrics())
 
 
 def metrics() -> tuple[Metric, ...]:
@@ -57,7 +56,7 @@ class Estimate(dict[str, Any]):
         self.scenario: str = forecast.title  #: what was estimated, in words
         super().__init__(scenario=self.scenario, fits=self.fits, reason=self.reason)
         self.update(zip(_NAMES, forecast.values()))
-        self.update(zip(_TEXTS, forecast.texts()))
+        self.update(forecast.texts())
 
     def __missing__(self, name: str) -> Any:
         if (now := current_name(name)) != name:
