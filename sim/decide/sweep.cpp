@@ -144,6 +144,7 @@ void read_goal(base::Fields& f, Sweep& sweep, Problems& problems) {
       base::optional);
   if (sweep.pareto.maximize.empty() && sweep.pareto.minimize.empty() && problems.empty()) {
     sweep.pareto.maximize = default_goal().maximize;
+    sweep.pareto.usual = true;
   }
 }
 
@@ -190,8 +191,13 @@ AxisValue read_bundle(const base::Entry& bundle, const std::string& path, Proble
   return value;
 }
 
-ParetoGoal default_goal() {
-  return {{"throughput_tok_per_s_per_gpu", "interactivity_tok_per_s_per_user"}, {}, {}};
+ParetoGoal default_goal(bool trains) {
+  if (trains) {
+    return {.maximize = {"throughput_tok_per_s_per_gpu"}, .minimize = {"step_s"}, .by = {}};
+  }
+  return {.maximize = {"throughput_tok_per_s_per_gpu", "interactivity_tok_per_s_per_user"},
+          .minimize = {},
+          .by = {}};
 }
 
 std::size_t Sweep::points() const {

@@ -58,10 +58,11 @@ struct ParetoGoal {
   std::vector<std::string> maximize;
   std::vector<std::string> minimize;
   std::vector<std::string> by;  // axes, a front for each of their combinations; none: one over all
+  bool usual = false;           // nobody named an objective: default_goal()
 };
 
-// Throughput per GPU against interactivity: what serving is traded between.
-ParetoGoal default_goal();
+// Throughput per GPU against interactivity: what serving is traded between. Of training, against the time of a step.
+ParetoGoal default_goal(bool trains = false);
 
 struct Sweep {
   std::string question;  // optional, shown in the report

@@ -262,6 +262,13 @@ SweepPoints::SweepPoints(Sweep sweep) : size_(sweep.points()) {
              whole->sections);
   problems.throw_if_any();
   whole->parents = whole->find_parents();
+  if (ParetoGoal& goal = whole->sweep.pareto; goal.usual) {
+    const auto& trainings = whole->all<workloads::Training>();
+    const bool trains = std::all_of(trainings.begin(), trainings.end(),
+                                    [](const auto& each) { return each.trains(); });
+    goal.maximize = default_goal(trains).maximize;
+    goal.minimize = default_goal(trains).minimize;
+  }
   whole_ = std::move(whole);
 }
 

@@ -155,6 +155,19 @@ pareto: {maximize: [mfu]}
          "of training, and the scenario serves"});
 }
 
+TEST_CASE("A sweep of training steps without objectives has a front of throughput and step time",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  check(roofcast, {"show example llama-405b_run > run.yaml", 0, ""});
+  roofcast.write("bandwidths.yaml", R"(base: run.yaml
+axes: {system.chip.hbm.bandwidth: [x1, x2]}
+)");
+  check(roofcast, {"sweep bandwidths.yaml --csv o.csv", 0, "1 on the Pareto front"});
+}
+
 TEST_CASE("A log with a number that no machine has is refused in words", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
