@@ -141,6 +141,38 @@ std::string System::title() const {
   return name + size + (other.empty() ? "" : " with " + other);
 }
 
+std::int64_t System::gpus_of_host() const { return std::min(scale_up_domain, kMostGpusOfHost); }
+
+std::int64_t System::hosts_of_rack() const {
+  return scale_up_domain > gpus_of_host() ? scale_up_domain / gpus_of_host()
+                                          : hosts_per_rack.value_or(kUsualHostsPerRack);
+}
+
+namespace {
+
+void cap_by_rack(Fields& f, System& system) {
+  f.quantity("rack_power", system.rack_power, base::positive);
+  if (!system.rack_power || system.scale_up_domain == 0) {
+    return;
+  }
+  if (!system.host_power || !system.chip.tdp) {
+    f.problem("rack_power",
+              fmt::format("needs {}", system.chip.tdp ? "host_power.per_gpu" : "chip.power.tdp"));
+    return;
+  }
+  const auto gpus = static_cast<double>(system.gpus_of_host() * system.hosts_of_rack());
+  const base::Watts share = *system.rack_power / gpus - *system.host_power;
+  if (share <= base::Watts{}) {
+    f.problem("rack_power",
+              fmt::format("leaves nothing to the {} GPUs of a rack: their hosts take {:g} W", gpus,
+                          gpus * system.host_power->si()));
+    return;
+  }
+  system.chip.cap = base::min(*system.chip.cap_used(), share);
+}
+
+}  // namespace
+
 void read(Fields& f, System& system) {
   system.id = f.node().reference;
   f.text("name", system.name);
@@ -218,6 +250,7 @@ void read(Fields& f, System& system) {
         system.host_power_of = stood_with(system, f, g.node().find("per_gpu"));
       },
       base::optional);
+  cap_by_rack(f, system);
   std::vector<std::string> known_as;  // base::id_called
   f.texts("known_as", known_as);
   std::vector<std::string> notes;

@@ -53,6 +53,7 @@ struct Price {
 // Of a system that does not tell it: NVIDIA's reference architectures put four DGX of 8 GPUs into a rack
 // (docs.nvidia.com/dgx-superpod, scalable-infrastructure-b300).
 inline constexpr std::int64_t kUsualHostsPerRack = 4;
+inline constexpr std::int64_t kMostGpusOfHost = 8;
 
 // What is forecast as if it had never been measured (hardware/nearest_calibration.hpp).
 enum class Unmeasured { nothing, chip, architecture };
@@ -71,6 +72,8 @@ struct System {
   bool rail_optimised = false;
   // Of scale-up domains that are no rack themselves.
   std::optional<std::int64_t> hosts_per_rack;
+  // All GPUs of a rack and their `host_power`. Each GPU is capped at its share of what the hosts leave.
+  std::optional<base::Watts> rack_power;
   std::string replaces;  // the chip that stood in this system before this one; empty: none
   std::optional<Price> price;
   std::optional<base::Dollars> purchase;  // per GPU: the price of a server or rack / its GPUs
@@ -86,6 +89,8 @@ struct System {
   std::string title() const;
   // "NVIDIA B200 SXM", "a changed NVIDIA H200 SXM"; empty where it is the chip that belongs there.
   std::string other_chip() const;
+  std::int64_t gpus_of_host() const;  // at most 8 of a scale-up domain
+  std::int64_t hosts_of_rack() const;
   Provenance provenance() const {
     return chip.rests_on_assumptions() ? Provenance::assumed : calibration.provenance;
   }

@@ -112,12 +112,10 @@ BlastRadius blast_radius(const base::Node& document, std::int64_t ports) {
   result.estimate = estimate(view(s), workspace);
   result.replicas = s.deployment.mapping.data_parallel;
   const hardware::System& system = s.platform.system;
-  result.gpus_of_host = gpus_of_host(system);
+  result.gpus_of_host = system.gpus_of_host();
   const bool domain_is_rack = system.scale_up_domain > result.gpus_of_host;
   result.rack_is_assumed = !domain_is_rack && !system.hosts_per_rack;
-  result.hosts_of_rack = domain_is_rack
-                             ? system.scale_up_domain / result.gpus_of_host
-                             : system.hosts_per_rack.value_or(hardware::kUsualHostsPerRack);
+  result.hosts_of_rack = system.hosts_of_rack();
   if (!result.estimate.fits()) {
     return result;
   }

@@ -45,6 +45,7 @@ constexpr std::pair<std::string_view, Resource> kResourceOf[] = {
     {"system.calibration.launch", Resource::launch},
     {"system.chip.power", Resource::power},
     {"system.host_power", Resource::power},
+    {"system.rack_power", Resource::power},
     {"serving.stack", Resource::host},
     {"training.trainer", Resource::host},
 };

@@ -316,7 +316,7 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.host = t.trainer.step_overhead;
   const double ranks = as_double(mapping.ranks());
   step.jitter =
-      waits_for_slowest(t.jitter, ranks, ranks / as_double(gpus_of_host(s.platform->system))) *
+      waits_for_slowest(t.jitter, ranks, ranks / as_double(s.platform->system.gpus_of_host())) *
       (step.passes + step.bubble);
   step.time = step.passes + step.bubble + step.jitter + step.gradients + step.optimizer + step.host;
   const double replicas = as_double(mapping.data_parallel) * count;

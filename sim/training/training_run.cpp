@@ -15,7 +15,6 @@ using base::Seconds;
 using workloads::TrainingRun;
 
 constexpr double kThousandGpuDays = 1000.0 * 86400.0;  // in GPU-seconds
-constexpr std::int64_t kMostGpusOfHost = 8;
 constexpr Seconds kLongestRun = 100.0 * 365.25 * 86400.0 * base::second;
 
 Bytes checkpoint_of(const ScenarioView& s) {
@@ -35,17 +34,13 @@ double steps_of(const TrainingRun& run, double step_tokens) {
 Seconds days_of(const TrainingRun& run) { return run.days * 86400.0 * base::second; }
 
 double spare_gpus(const ScenarioView& s) {
-  return static_cast<double>(s.run->spare_hosts.value_or(0) * gpus_of_host(s.platform->system));
+  return static_cast<double>(s.run->spare_hosts.value_or(0) * s.platform->system.gpus_of_host());
 }
 
 }  // namespace
 
 Seconds restart_time(const TrainingRun& run, std::int64_t gpus) {
   return run.restart + static_cast<double>(gpus) / 1000.0 * run.restart_per_thousand_gpus;
-}
-
-std::int64_t gpus_of_host(const hardware::System& system) {
-  return std::min(system.scale_up_domain, kMostGpusOfHost);
 }
 
 // Time of a step, with its share of an evaluation.
@@ -114,7 +109,7 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   m.repair = run.repair;
   if (run.shrinks) {
     m.replicas = s.mapping->data_parallel;
-    m.hosts_of_replica = all / static_cast<double>(m.replicas * gpus_of_host(s.platform->system));
+    m.hosts_of_replica = all / static_cast<double>(m.replicas * s.platform->system.gpus_of_host());
   }
   if (run.maintenance) {
     m.maintenance_every = run.maintenance->every;
@@ -237,7 +232,7 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
     RunModel more = model;
     ++*more.spares;
     const Seconds time = forecast(more).mean.time;
-    const auto host = static_cast<double>(gpus_of_host(s.platform->system));
+    const auto host = static_cast<double>(s.platform->system.gpus_of_host());
     r.spare = {r.mean.time - time, r.usd - usd(gpus + host, time)};
   }
   const double computes =

@@ -38,8 +38,6 @@ RunModel run_model(const ScenarioView& scenario, base::Seconds step, double step
 // Without detection and the read of the checkpoint.
 base::Seconds restart_time(const workloads::TrainingRun& run, std::int64_t gpus);
 
-std::int64_t gpus_of_host(const hardware::System& system);
-
 // Sets the run of a forecast whose steps and costs are known; estimate.infeasible if it takes more than 100 years.
 void add_run(const ScenarioView& scenario, ServingEstimate& estimate);
 

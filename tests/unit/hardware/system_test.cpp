@@ -112,6 +112,21 @@ TEST_CASE("A system that contradicts itself is refused", "[unit]") {
              ContainsSubstring("hbm.bandwidth"));
 }
 
+TEST_CASE("A rack's limit caps each GPU at its share of what the hosts leave", "[unit]") {
+  const auto cap = [](const std::vector<std::string>& changes) {
+    return load("hgx_h100", changes).platform.system.chip.cap_used()->si();
+  };
+  const double host = load("hgx_h100").platform.system.host_power->si();
+  CHECK(cap({"system.rack_power=16 kW", "system.hosts_per_rack=2"}) == Approx(1000.0 - host));
+  CHECK(cap({"system.rack_power=24 kW"}) == Approx(750.0 - host));  // of four hosts
+  CHECK(cap({"system.rack_power=1 MW"}) == Approx(700.0));
+  CHECK(cap({"system.rack_power=24 kW", "system.chip.power.cap=150 W"}) == Approx(150.0));
+  CHECK_THAT(load("hgx_h100", {"system.rack_power=1 kW"}).problems,
+             ContainsSubstring("leaves nothing to the 32 GPUs of a rack"));
+  CHECK_THAT(load("hgx_h100", {"system.rack_power=40 kW", "system.host_power=null"}).problems,
+             ContainsSubstring("needs host_power.per_gpu"));
+}
+
 TEST_CASE("A figure the datasheet leaves out stops a system, not its chip", "[unit]") {
   const auto problems = [](const std::string& key) {
     return load("hgx_h100", {"system.chip." + key + "=null"}).problems;
