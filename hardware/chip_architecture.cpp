@@ -37,6 +37,29 @@ std::map<std::string, ChipArchitecture> all_architectures() {
     architecture.generation = std::nan("");
     f.number("generation", architecture.generation, base::any_value, base::optional);
     f.numbers("flop_per_sm_clock", architecture.widths, base::positive, base::optional);
+    f.group(
+        "formats",
+        [&](base::Fields& g) {
+          for (int i = 1; i < base::kMathTypes; ++i) {
+            g.number(base::name(static_cast<MathType>(i)),
+                     architecture.formats[static_cast<std::size_t>(i)], base::positive,
+                     base::optional);
+          }
+        },
+        base::optional);
+    f.numbers("vector_flop_per_sm_clock", architecture.vector_widths, base::positive,
+              base::optional);
+    f.each(
+        "main_loops",
+        [&](base::Fields& g) {
+          MainLoop loop;
+          g.text("instruction", loop.instruction, base::optional);
+          g.quantity("depth", loop.depth);
+          g.number("stages", loop.stages, base::at_least_one);
+          g.number("usable_share", loop.usable_share, {0.0, 1.0, true});
+          architecture.main_loops.push_back(std::move(loop));
+        },
+        base::optional);
     f.text("source", source);
     f.end();
     problems.throw_if_any();
@@ -89,6 +112,18 @@ const ChipArchitecture* architecture_called(const std::string& id) {
   static const std::map<std::string, ChipArchitecture> all = all_architectures();
   const auto found = all.find(id);
   return found == all.end() ? nullptr : &found->second;
+}
+
+const MainLoop* main_loop_of(const Chip& chip) {
+  const ChipArchitecture* architecture = architecture_called(chip.architecture);
+  if (architecture == nullptr) {
+    return nullptr;
+  }
+  const auto& all = architecture->main_loops;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const MainLoop& loop) {
+    return loop.instruction.empty() || loop.instruction == chip.tensor_instruction;
+  });
+  return found != all.end() ? &*found : nullptr;
 }
 
 base::FlopsPerSecond peak_of_16_bits(const Chip& chip) { return peak_of_16_bits(chip.tensor); }

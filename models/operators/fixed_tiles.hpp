@@ -20,8 +20,8 @@
 // cpp/tensorrt_llm/kernels/cutlass_kernels/fp8_blockscale_gemm).
 #pragma once
 
-#include "models/tile_rule.hpp"
 #include "models/operators/tiling.hpp"
+#include "models/tile_rule.hpp"
 #include "workloads/graph/operator.hpp"
 
 namespace roofcast::models {
