@@ -10,7 +10,7 @@
 
 #include "base/document/fields.hpp"
 #include "base/document/problems.hpp"
-#include "hardware/chip_architecture.hpp"
+#include "hardware/known_architectures.hpp"
 
 namespace roofcast::hardware {
 namespace {
