@@ -75,11 +75,10 @@ constexpr Figure kFigures[] = {
        return k.sustained && k.peak_share > 0.0 ? k.sustained->energy.si() / k.cost.flop.si()
                                                 : kAbsent;
      }},
-    {"j_per_b",
+    {"j_per_b",  // of device memory, or that a rank sends
      [](const ExplainedKernel& k) {
-       return k.sustained && k.cost.dram_bytes.si() > 0.0
-                  ? k.sustained->energy.si() / k.cost.dram_bytes.si()
-                  : kAbsent;
+       const double moved = std::max(k.cost.dram_bytes.si(), k.cost.message_bytes.si());
+       return k.sustained && moved > 0.0 ? k.sustained->energy.si() / moved : kAbsent;
      }},
     {"algbw_b_per_s", [](const ExplainedKernel& k) { return known(k.algbw); }},
     {"busbw_b_per_s", [](const ExplainedKernel& k) { return known(k.busbw); }},

@@ -107,6 +107,7 @@ TEST_CASE("A collective draws power too, and rows of CSV have it", "[cli]") {
   const std::string line = "collective all_reduce --system hgx_h100 --ranks 8 --vary bytes=1MB,1GB";
   const json curve = answer(roofcast, line);
   CHECK(curve["points"][1]["power_w"].get<double>() > 200.0);
+  CHECK(curve["points"][1]["j_per_b"].get<double>() > 0.0);
   roofcast.output(words(line + " --csv rows.csv"));
   const base::CsvTable rows = base::read_csv(roofcast.path("rows.csv"));
   CHECK(number(rows, 1, "energy_j") == Approx(curve["points"][1]["energy_j"].get<double>()));
