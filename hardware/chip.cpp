@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/chip.hpp"
 
+#include "hardware/die.hpp"
+
 namespace roofcast::hardware {
 
 std::span<const base::CatalogEntry> embedded_chips();
 
-base::Catalog chip_catalog() { return {"chips", "chip", embedded_chips()}; }
+base::Catalog chip_catalog() {
+  static constexpr base::ForeignSchema kDie{is_die, from_die};
+  return {"chips", "chip", embedded_chips(), &kDie};
+}
 
 using base::Fields;
 
@@ -49,6 +54,7 @@ void read_parent(Fields& f, ParentChip& parent) {
   f.integer("sms", parent.sms, base::at_least_one);
   f.quantity("clock", parent.clock);
   f.quantity("tdp", parent.tdp);
+  f.quantity("shared_memory_per_sm", parent.shared_memory_per_sm);
   f.group(
       "tensor", [&](Fields& g) { read_peaks(g, parent.tensor); }, base::optional);
 }

@@ -62,6 +62,7 @@ struct ParentChip {
   std::optional<std::int64_t> sms;
   std::optional<base::Hertz> clock;
   std::optional<base::Watts> tdp;
+  std::optional<base::Bytes> shared_memory_per_sm;
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // 0 = not known
 };
 

@@ -5,44 +5,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <span>
 
 #include "base/document/fields.hpp"
 #include "base/document/problems.hpp"
 
 namespace roofcast::hardware {
 
-std::span<const base::CatalogEntry> embedded_architectures();
-
-base::Catalog architecture_catalog() {
-  return {"architectures", "architecture", embedded_architectures()};
-}
-
 namespace {
 
 using base::MathType;
 
 constexpr double kAgrees = 0.02;
-
-std::map<std::string, ChipArchitecture> all_architectures() {
-  std::map<std::string, ChipArchitecture> known;
-  for (const std::string& id : base::catalog_ids(architecture_catalog())) {
-    const base::Node document = base::load_entry(architecture_catalog(), id);
-    base::Problems problems;
-    base::Fields f(document, "", problems);
-    ChipArchitecture& architecture = known[id];
-    std::string source;
-    f.text("name", architecture.name);
-    architecture.generation = std::nan("");
-    f.number("generation", architecture.generation, base::any_value, base::optional);
-    f.numbers("flop_per_sm_clock", architecture.widths, base::positive, base::optional);
-    f.text("source", source);
-    f.end();
-    problems.throw_if_any();
-  }
-  return known;
-}
 
 double nearest_ratio(double peak, double sms_clock, const std::vector<double>& widths) {
   double nearest = 0.0;
@@ -85,10 +58,16 @@ double width_of(const ParentChip& parent) {
 
 }  // namespace
 
-const ChipArchitecture* architecture_called(const std::string& id) {
-  static const std::map<std::string, ChipArchitecture> all = all_architectures();
-  const auto found = all.find(id);
-  return found == all.end() ? nullptr : &found->second;
+const MainLoop* main_loop_of(const Chip& chip) {
+  const ChipArchitecture* architecture = architecture_called(chip.architecture);
+  if (architecture == nullptr) {
+    return nullptr;
+  }
+  const auto& all = architecture->main_loops;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const MainLoop& loop) {
+    return loop.instruction.empty() || loop.instruction == chip.tensor_instruction;
+  });
+  return found != all.end() ? &*found : nullptr;
 }
 
 base::FlopsPerSecond peak_of_16_bits(const Chip& chip) { return peak_of_16_bits(chip.tensor); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What chips of one architecture have in common (hardware/architectures): the generation, and the widths of their tensor
-// cores. By these a peak follows from SMs and clock:
+// What follows for a chip from its architecture (known_architectures.hpp). By the widths of tensor cores a peak follows from SMs
+// and clock:
 //
 //   peak = SMs · clock · width
 //
@@ -13,23 +13,14 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "base/document/catalog.hpp"
 #include "hardware/chip.hpp"
+#include "hardware/known_architectures.hpp"
 
 namespace roofcast::hardware {
 
-struct ChipArchitecture {
-  std::string name;
-  double generation = 0.0;     // NaN: not known
-  std::vector<double> widths;  // FLOP of one SM and clock; empty: not known
-};
-
-// nullptr where the architecture is not in the catalog.
-const ChipArchitecture* architecture_called(const std::string& id);
-
-base::Catalog architecture_catalog();
+// nullptr where nothing is known of it.
+const MainLoop* main_loop_of(const Chip& chip);
 
 // The larger of the peaks of the two 16-bit formats.
 base::FlopsPerSecond peak_of_16_bits(const Chip& chip);

@@ -130,6 +130,7 @@ Node energies_of(const Node& before) {
   copy(before, kAssumedClock, parent, "clock");
   copy(before, kClock, parent, "clock");
   copy(before, "power.tdp", parent, "tdp");
+  copy(before, "shared_memory.per_sm", parent, "shared_memory_per_sm");
   if (const Node* tensor = before.find("tensor")) {
     for (const base::Entry& entry : tensor->entries) {
       if (entry.key != "source") {

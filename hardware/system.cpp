@@ -94,7 +94,7 @@ void read_scale_up(Fields& f, System& system) {
       break;
     }
     case Link::pcie:
-      if (!chip.pcie) {
+      if (!chip.pcie && system.scale_up_domain > 1) {
         f.problem("link", "pcie.bandwidth_per_direction of this chip is not known");
       }
       level.bandwidth = chip.pcie.value_or(base::BytesPerSecond{});

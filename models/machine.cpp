@@ -14,7 +14,7 @@ hardware::ParentChip energies_of(const hardware::Chip& chip) {
   if (chip.parent && chip.parent->tdp) {
     return *chip.parent;
   }
-  return {chip.name, chip.sms_used(), chip.clock_used(), chip.tdp, chip.tensor};
+  return {chip.name, chip.sms_used(), chip.clock_used(), chip.tdp, {}, chip.tensor};
 }
 
 // With the symbols of models/power.hpp. A chip whose own bf16 share is known scales the shares of all types by `own`.
@@ -96,6 +96,8 @@ Machine machine_of(const hardware::System& system) {
   m.dram = chip.bandwidth * c.dram_efficiency;
   m.dram_latency = chip.measured.dram_latency.value_or(c.dram_latency);
   m.calibration = c;
+  m.calibration.in_flight_bytes_per_sm *= relative_shared_memory(chip);
+  m.tile_room = tile_room_of(chip);
   m.scale_up = system.scale_up;
   m.scale_up.bandwidth *= c.link_efficiency;
   if (system.scale_out) {

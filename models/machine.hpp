@@ -12,6 +12,7 @@
 #include "base/units/quantity.hpp"
 #include "base/units/weight_storage.hpp"
 #include "hardware/system.hpp"
+#include "models/tile_room.hpp"
 #include "models/tile_rule.hpp"
 #include "models/uncertainty.hpp"
 
@@ -68,6 +69,7 @@ struct Machine {
   std::int64_t scale_up_domain = 1;
   // By format of both operands of a GEMM.
   std::array<TileRule, base::kNumberFormats> tile_rules{};
+  TileRoom tile_room;
   PowerRates power;
   Uncertainty uncertainty;
 

@@ -118,20 +118,29 @@ void add_kinds(Command& app, Run& chosen, const std::string& name, const std::st
                            algorithms_text())
           ->type_name(kText);
     }
-    if (kind.name == "gemm") {
+    if (kind.sends) {
+      command
+          ->add_option("--protocol", options->question.choices.protocol,
+                       "force a protocol of the library: LL, LL128 or Simple")
+          ->type_name(kText);
+    }
+    if (kind.tiles) {
       command
           ->add_option("--tile", options->question.choices.tile,
-                       "force a tile, ROWSxCOLUMNS, or with the depth in parts, ROWSxCOLUMNSxPARTS")
+                       "force a tile, ROWSxCOLUMNS; of gemm also with the depth in parts, "
+                       "ROWSxCOLUMNSxPARTS")
           ->type_name(kText);
     }
     command->add_flag("--eager", options->question.choices.eager,
                       "the host launches it, without a CUDA graph");
     command
         ->add_option("--vary", options->question.vary,
-                     fmt::format("a curve: a dimension, {}system or stack, = and its values a,b,c; "
-                                 "or a range A..B, which doubles from A",
-                                 sends ? "" : "chip, "))
-        ->type_name(kText);
+                     fmt::format("a curve: a dimension, {}system, stack, {} or a knob, = and its "
+                                 "values a,b,c; or a range: A..B doubles from A, A..B+STEP adds. "
+                                 "Twice: every value with every other",
+                                 sends ? "" : "chip, ", sends ? "algorithm, protocol" : "tile"))
+        ->type_name(kText)
+        ->take_all();
     command->add_json(options->json);
     command->add_option("--csv", options->csv, "also write rows as CSV")
         ->type_name(kFile)

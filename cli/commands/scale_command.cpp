@@ -12,6 +12,7 @@
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
+#include "cli/text/cost_text.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/cluster/scaling.hpp"
@@ -277,9 +278,12 @@ int run_scale(const ScaleOptions& options) {
   const sim::Scenario scenario = sim::read_scenario(document);
   const hardware::System& system = scenario.platform.system;
   if (options.format == "json") {
-    print_json(json_of(steps, options, scenario));
+    nlohmann::ordered_json json = json_of(steps, options, scenario);
+    add_parents(sim::view(scenario), json);
+    print_json(json);
   } else {
-    say("{}{}", text_of(steps, options, title(scenario)), beyond_text(steps, system));
+    say("{}{}{}", text_of(steps, options, title(scenario)), beyond_text(steps, system),
+        parents_text(sim::view(scenario)));
   }
   const bool all =
       std::all_of(steps.begin(), steps.end(), [](const auto& s) { return s.estimate.fits(); });

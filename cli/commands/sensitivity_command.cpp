@@ -47,11 +47,13 @@ int run_sensitivity(const SensitivityOptions& options) {
   }
   const SensitivityAnswer a = sensitivity(options.question, scenario, estimate);
   if (options.format == "json") {
-    print_json(sensitivity_json(a));
+    nlohmann::ordered_json json = sensitivity_json(a);
+    add_parents(sim::view(scenario.scenario()), json);
+    print_json(json);
   } else if (options.format == "csv") {
     write_sensitivity_csv(a, std::cout);
   } else {
-    say("{}", sensitivity_text(a));
+    say("{}{}", sensitivity_text(a), parents_text(sim::view(scenario.scenario())));
   }
   if (!options.report.empty()) {
     write_report(a, base::to_yaml(document), options.report);

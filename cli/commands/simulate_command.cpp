@@ -18,6 +18,7 @@
 #include "cli/simulate/drawn_runs.hpp"
 #include "cli/tables/request_rows.hpp"
 #include "cli/tables/say.hpp"
+#include "cli/text/cost_text.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulation_answer.hpp"
@@ -165,9 +166,11 @@ int run_training(const SimulateOptions& options, const base::Node& document) {
     write_report(answer, base::to_yaml(document), options.report);
   }
   if (options.format == "json") {
-    print_json(json_of(answer));
+    nlohmann::ordered_json json = json_of(answer);
+    add_parents(sim::view(scenario), json);
+    print_json(json);
   } else {
-    say("{}", text_of(answer));
+    say("{}{}", text_of(answer), parents_text(sim::view(scenario)));
   }
   return kDone;
 }
@@ -211,9 +214,12 @@ int run_simulate(const SimulateOptions& options) {
     write_report(report_of(a, base::to_yaml(without_path_of_trace(document))), options.report);
   }
   if (options.format == "json") {
-    print_json(json_of(a));
+    nlohmann::ordered_json json = json_of(a);
+    add_parents(sim::view(a.scenario.scenario), json);
+    print_json(json);
   } else {
     print_text(a);
+    say("{}", parents_text(sim::view(a.scenario.scenario)));
   }
   const bool alarmed = a.alarm ? a.alarm->sounds() : !options.breach.empty();
   return alarmed ? kInfeasible : kDone;

@@ -13,6 +13,8 @@
 #include "models/operators/gemm.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "models/operators/tiling.hpp"
+#include "models/power.hpp"
+#include "sim/result/feasibility.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -22,6 +24,9 @@ using base::Seconds;
 constexpr double kRounding = 1e-9;
 
 std::string reason_against(const workloads::Operator& op, const sim::Platform& platform) {
+  if (std::string cap = sim::reason(sim::cap_fault(platform)); !cap.empty()) {
+    return cap;
+  }
   if (const auto* o = std::get_if<workloads::Collective>(&op)) {
     if (o->ranks < 2) {
       return "one rank has nobody to send to";
@@ -53,12 +58,18 @@ std::string plain(std::string_view name) {
   return text;
 }
 
-// The plan that has the name; else the fastest of those whose name begins with it.
-const models::Plan& plan_called(const std::string& wanted, const std::vector<models::Plan>& plans) {
+// The plan that has the name and the protocol; else the fastest of those whose name begins with it. No name: of all that have
+// the protocol.
+const models::Plan& plan_called(const KernelChoices& choices,
+                                const std::vector<models::Plan>& plans) {
+  const std::string& wanted = choices.algorithm;
+  const std::string ending = choices.protocol.empty() ? "" : "-" + plain(choices.protocol);
   const auto find = [&](bool whole) {
     return std::find_if(plans.begin(), plans.end(), [&](const models::Plan& plan) {
       const std::string name = plain(models::name(plan.algorithm));
-      return name == plain(wanted) || (!whole && name.starts_with(plain(wanted) + "-"));
+      return (name == plain(wanted) || (!whole && name.starts_with(plain(wanted) + "-")) ||
+              wanted.empty()) &&
+             name.ends_with(ending);
     });
   };
   if (const auto exact = find(true); exact != plans.end()) {
@@ -71,6 +82,11 @@ const models::Plan& plan_called(const std::string& wanted, const std::vector<mod
   for (const models::Plan& plan : plans) {
     names.push_back(plain(models::name(plan.algorithm)));
   }
+  if (!choices.protocol.empty()) {
+    throw base::InputError(
+        fmt::format("error: --protocol {}: these ranks have no {} with it ({})\n", choices.protocol,
+                    wanted.empty() ? "algorithm" : "\"" + wanted + "\"", fmt::join(names, ", ")));
+  }
   const auto near = base::nearest_name(plain(wanted), names);
   throw base::InputError(fmt::format(
       "error: --algorithm: these ranks have no \"{}\"{} ({})\n", wanted,
@@ -78,7 +94,8 @@ const models::Plan& plan_called(const std::string& wanted, const std::vector<mod
 }
 
 // "128x256x4".
-models::Tiling tiling_called(const std::string& wanted, const workloads::Gemm& op) {
+models::Tiling tiling_called(const std::string& wanted, const workloads::Operator& op,
+                             const models::Machine& machine) {
   const auto fail = [&](const std::string& why) {
     return base::InputError(fmt::format("error: --tile {}: {}\n", wanted, why));
   };
@@ -102,7 +119,7 @@ models::Tiling tiling_called(const std::string& wanted, const workloads::Gemm& o
   cut.rows = numbers[0];
   cut.columns = numbers[1];
   cut.parts = numbers.size() == 3 ? static_cast<double>(numbers[2]) : 1.0;
-  if (const std::string fault = models::fault_of(op, cut); !fault.empty()) {
+  if (const std::string fault = models::fault_of(op, cut, machine); !fault.empty()) {
     throw fail(fault);
   }
   return cut;
@@ -121,6 +138,18 @@ std::optional<double> hits(const models::Cost& cost, const models::Anatomy& anat
                           : std::nullopt;
 }
 
+std::optional<SustainedRun> sustained_run(const ExplainedKernel& e, const sim::Platform& p) {
+  if (!p.machine.power.known()) {
+    return std::nullopt;
+  }
+  models::Activity activity;
+  activity.add(e.cost, e.math, 1.0, e.cost.time, p.machine);
+  activity.gaps = e.host;
+  const models::Drawn drawn = models::drawn(activity, p.machine.power);
+  return SustainedRun{drawn.time, drawn.clock, drawn.power(), drawn.energy,
+                      *p.system.chip.cap_used()};
+}
+
 }  // namespace
 
 ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platform& platform,
@@ -132,13 +161,12 @@ ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platfor
     return e;
   }
   e.cost = models::cost_of(op, m, e.anatomy);
-  if (!choices.algorithm.empty() && !e.anatomy.plans.empty()) {
-    models::force(e.cost, e.anatomy, plan_called(choices.algorithm, e.anatomy.plans), m);
+  if (!(choices.algorithm + choices.protocol).empty() && !e.anatomy.plans.empty()) {
+    models::force(e.cost, e.anatomy, plan_called(choices, e.anatomy.plans), m);
   }
-  if (const auto* gemm = std::get_if<workloads::Gemm>(&op);
-      gemm != nullptr && !choices.tile.empty()) {
+  if (!choices.tile.empty()) {
     e.untied = e.cost.time;
-    models::force(e.cost, e.anatomy, *gemm, tiling_called(choices.tile, *gemm), m);
+    models::force(e.cost, e.anatomy, op, tiling_called(choices.tile, op, m), m);
   }
   const Seconds launches = e.anatomy.kernels * m.calibration.eager_launch;
   e.host = choices.eager ? base::max(Seconds{}, launches - e.cost.time) : Seconds{};
@@ -157,6 +185,7 @@ ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platfor
                      [](const auto& a, const auto& b) { return a.share > b.share; });
   }
   e.math = models::math_of(op, m);
+  e.sustained = sustained_run(e, platform);
   e.peak_share = models::share_of_peak(op, e.cost, m) * (e.cost.time / e.time);
   e.verdict = models::verdict_of(e.shares, e.peak_share);
   e.roofs = models::roofs_of(op, e.cost, e.anatomy, m);

@@ -17,7 +17,18 @@ namespace roofcast::cli {
 struct KernelChoices {
   bool eager = false;     // the host launches it, without a CUDA graph
   std::string algorithm;  // of a collective: "ring LL128", "ring"; empty: the fastest
+  std::string protocol;   // of a collective: "LL", "LL128", "Simple"; empty: of the fastest
   std::string tile;       // of a GEMM: "128x256", or "128x256x4" with the depth in 4 parts
+};
+
+// A kernel that runs again and again, for some 10 ms and longer: what the GPU draws, and how far its clock falls at the
+// power cap (models/power.hpp).
+struct SustainedRun {
+  base::Seconds time;   // of one run, with the host
+  double clock = 1.0;   // share of the full clock
+  base::Watts power;    // mean
+  base::Joules energy;  // of one run
+  base::Watts cap;
 };
 
 struct ExplainedKernel {
@@ -38,7 +49,8 @@ struct ExplainedKernel {
   std::optional<double> l2_hits;  // share of the bytes that the L2 serves
   std::optional<Occupancy> occupancy;
   base::Seconds untied;  // with the tile that is taken where none is forced; 0 where none is
-  double algbw = 0.0;    // B/s, of a collective
+  std::optional<SustainedRun> sustained;  // nothing where the TDP is not known
+  double algbw = 0.0;                     // B/s, of a collective
   double busbw = 0.0;
 };
 

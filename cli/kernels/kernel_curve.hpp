@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The points of `roofcast kernel` and `roofcast collective`: one shape, or a curve over one of its dimensions.
+// The points of `roofcast kernel` and `roofcast collective`: one shape, or a curve over what --vary names (varied.hpp).
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 #include "cli/kernels/explained_kernel.hpp"
 #include "cli/kernels/kernel_kinds.hpp"
 #include "cli/kernels/kernel_platform.hpp"
+#include "cli/kernels/varied.hpp"
 
 namespace roofcast::cli {
 
@@ -17,23 +18,27 @@ struct KernelQuestion {
   ShapeTexts shape;
   PlatformNames platform;
   KernelChoices choices;
-  std::string vary;  // "m=1..16384", "format=bf16,fp8", "chip=h100_sxm,b200_sxm"
+  std::vector<std::string> vary;  // "m=1..16384", "chip=h100_sxm,b200_sxm"; at most two
 };
 
 struct KernelPoint {
-  std::string value;  // of what varies; empty where nothing does
-  ShapeTexts shape;   // as it was given
+  std::vector<std::string> values;  // of what varies, in its order
+  ShapeTexts shape;                 // as it was given
+  PlatformNames on;
   sim::Platform platform;
   workloads::Operator op;
   ExplainedKernel kernel;
 };
 
 struct KernelCurve {
-  std::string varied;  // "m"; empty where nothing varies
+  std::vector<std::string> varied;  // "m", "system.chip.compute.sms"; empty where nothing varies
   std::vector<KernelPoint> points;
 };
 
-// What may vary: the dimensions of the kind, `chip`, `system` and `stack`. A range A..B doubles from A, and ends with B.
+// Of two that vary, the second one varies faster.
 KernelCurve kernel_curve(const KernelQuestion& question);
+
+// "m=512 stack=vllm"
+std::string label(const KernelCurve& curve, const KernelPoint& point);
 
 }  // namespace roofcast::cli

@@ -245,6 +245,13 @@ const Rule kKeyGroups = {"heads", Rule::Is::multiple_of, "key-heads"};
 const std::vector<Rule> kExpertRules = {{"top-k", Rule::Is::at_most, "experts"},
                                         {"experts", Rule::Is::multiple_of, "ranks"}};
 
+std::vector<KernelKind> sent(std::vector<KernelKind> kinds) {
+  for (KernelKind& kind : kinds) {
+    kind.sends = true;
+  }
+  return kinds;
+}
+
 std::vector<Dimension> message(std::string meaning) {
   return {size_of("bytes", "", std::move(meaning)), count("ranks", "", "ranks"),
           count("stride", "1", "distance of two ranks, in GPUs")};
@@ -254,12 +261,16 @@ std::vector<Dimension> message(std::string meaning) {
 
 const std::vector<KernelKind>& kernel_kinds() {
   static const std::vector<KernelKind> kinds = {
-      {"gemm", "A matrix product: out[m,n] = activations[m,k] x weights[k,n]",
+      {"gemm",
+       "A matrix product: out[m,n] = activations[m,k] x weights[k,n]",
        joined({count("m", "", "rows of the activations: tokens"),
                count("n", "", "columns of the weights"), count("k", "", "depth"),
                count("batch", "1", "independent products in one kernel")},
               operand_formats()),
-       gemm, "--m 8192 --n 8192 --k 8192"},
+       gemm,
+       "--m 8192 --n 8192 --k 8192",
+       {},
+       true},
       {"moe", "The grouped matrix product of the experts of a rank",
        joined(
            {count("tokens", "", "tokens of all ranks"),
@@ -267,7 +278,7 @@ const std::vector<KernelKind>& kernel_kinds() {
             count("n", "", "columns of an expert"), count("k", "", "depth"), kRanks,
             flag_of("even", "every expert gets as many rows, as in benchmarks")},
            operand_formats()),
-       moe, "--tokens 4096 --experts 128 --top-k 8 --n 1536 --k 4096", kExpertRules},
+       moe, "--tokens 4096 --experts 128 --top-k 8 --n 1536 --k 4096", kExpertRules, true},
       {"routing",
        "Top-k, sort, permute and combine around the experts of a rank",
        {count("tokens", "", "tokens"), count("experts", "", "experts of all ranks"),
@@ -363,7 +374,7 @@ const std::vector<KernelKind>& kernel_kinds() {
 }
 
 const std::vector<KernelKind>& collective_kinds() {
-  static const std::vector<KernelKind> kinds = {
+  static const std::vector<KernelKind> kinds = sent({
       {"all_reduce", "Every rank gets the sum of all vectors",
        joined(message("the vector that each rank holds"),
               {flag_of("barriers", "with the stack's own kernels of vLLM and SGLang"),
@@ -385,7 +396,7 @@ const std::vector<KernelKind>& collective_kinds() {
        collective<CollectiveKind::broadcast>, "--ranks 8 --bytes 1GB"},
       {"send_receive", "One rank sends a message to another", message("the message"),
        collective<CollectiveKind::send_receive>, "--ranks 2 --bytes 64MB"},
-  };
+  });
   return kinds;
 }
 

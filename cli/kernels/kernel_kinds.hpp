@@ -60,6 +60,8 @@ struct KernelKind {
   workloads::Operator (*make)(const Shape& shape);
   std::string example;  // options of a command line that works
   std::vector<Rule> rules = {};
+  bool tiles = false;  // a tile can be forced
+  bool sends = false;  // a collective
 };
 const std::vector<KernelKind>& kernel_kinds();
 // The collectives, whose operator is a workloads::Collective.

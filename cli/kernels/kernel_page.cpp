@@ -76,6 +76,9 @@ bool has_place(const KernelPoint& point) {
 }
 
 double intensity(const ExplainedKernel& k) { return k.cost.flop.si() / k.cost.dram_bytes.si(); }
+std::string values_text(const KernelPoint& point) {
+  return fmt::format("{}", fmt::join(point.values, ", "));
+}
 double flop_rate(const ExplainedKernel& k) { return k.cost.flop.si() / k.time.si(); }
 
 // The rates of the datasheet, of the first point that has a place: products and bytes of memory.
@@ -148,17 +151,16 @@ std::string roofline_svg(const KernelCurve& curve) {
   for (const KernelPoint* point : points) {
     const ExplainedKernel& k = point->kernel;
     const std::string title =
-        fmt::format("{}{}: {} at {:.3g} FLOP a byte, limited by {}",
-                    curve.varied.empty() ? "" : curve.varied + "=",
-                    curve.varied.empty() ? "the kernel" : point->value, flop_text(flop_rate(k)),
-                    intensity(k), models::name(k.verdict));
+        fmt::format("{}: {} at {:.3g} FLOP a byte, limited by {}",
+                    curve.varied.empty() ? "the kernel" : label(curve, *point),
+                    flop_text(flop_rate(k)), intensity(k), models::name(k.verdict));
     svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\"><title>{}</title></circle>\n",
                        x.at(intensity(k)), y.at(flop_rate(k)), for_html(title));
     const std::pair place{x.at(intensity(k)) + 9.0, y.at(flop_rate(k)) + 16.0};
     const bool free = std::abs(place.first - last.first) > kLabelWidth ||
                       std::abs(place.second - last.second) > kLabelHeight;
     if (!curve.varied.empty() && free) {
-      svg += text_at(place.first, place.second, "start", point->value);
+      svg += text_at(place.first, place.second, "start", values_text(*point));
       last = place;
     }
   }
@@ -225,7 +227,8 @@ std::string causes_svg(const KernelCurve& curve) {
     return sums[static_cast<std::size_t>(one)] > sums[static_cast<std::size_t>(other)];
   });
   named.resize(kNamed);
-  std::string svg = opened(fmt::format("What the time is for, by {}", curve.varied));
+  std::string svg =
+      opened(fmt::format("What the time is for, by {}", fmt::join(curve.varied, " and ")));
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
     const KernelPoint& point = curve.points[i];
     const double x = kPageLeft + static_cast<double>(i) * width;
@@ -234,7 +237,7 @@ std::string causes_svg(const KernelCurve& curve) {
     const auto stack = [&](double share, std::size_t colour, std::string_view name) {
       top -= share * height;
       svg += box(x, top, std::max(1.0, width - 2.0), share * height, static_cast<int>(colour),
-                 fmt::format("{}={}: {} {:.1f} %", curve.varied, point.value, name, 100.0 * share));
+                 fmt::format("{}: {} {:.1f} %", label(curve, point), name, 100.0 * share));
     };
     for (std::size_t c = 0; c < named.size(); ++c) {
       for (const models::Share& share : point.kernel.shares) {
@@ -249,7 +252,8 @@ std::string causes_svg(const KernelCurve& curve) {
     }
     const std::size_t step = curve.points.size() / 16 + 1;
     if (i % step == 0) {
-      svg += text_at(x + 0.5 * width, kPageHeight - kPageBottom + 20.0, "middle", point.value);
+      svg +=
+          text_at(x + 0.5 * width, kPageHeight - kPageBottom + 20.0, "middle", values_text(point));
     }
   }
   for (const double share : {0.0, 0.5, 1.0}) {
@@ -276,7 +280,7 @@ std::string limits_text(const KernelCurve& curve) {
     const bool runs = point.kernel.reason.empty();
     const std::string_view limit = runs ? models::name(point.kernel.verdict) : std::string_view();
     if (runs && limit != last) {
-      parts.push_back(fmt::format("by {} from {}={}", limit, curve.varied, point.value));
+      parts.push_back(fmt::format("by {} from {}", limit, label(curve, point)));
     }
     last = runs ? limit : last;
   }
@@ -300,8 +304,8 @@ Brief kernel_page(const KernelQuestion& question, const KernelCurve& curve) {
   if (!curve.varied.empty()) {
     draw("What the time is for", causes_svg(curve));
     page.answer.push_back(limits_text(curve));
-    page.evidence.push_back(
-        {fmt::format("By {}", curve.varied), curve_table(question, curve, Chart::none)});
+    page.evidence.push_back({fmt::format("By {}", fmt::join(curve.varied, " and ")),
+                             curve_table(question, curve, Chart::none)});
     return page;
   }
   if (!first.kernel.reason.empty()) {
@@ -310,7 +314,7 @@ Brief kernel_page(const KernelQuestion& question, const KernelCurve& curve) {
   }
   draw("Waves of thread blocks", waves_svg(first));
   TextTable runs({"line", "what it says"});
-  for (const KernelLine& line : kernel_lines(question, first)) {
+  for (const KernelLine& line : kernel_lines(first)) {
     if (line.name == "time" || line.name == "limited by") {
       page.answer.push_back(line.name == "time" ? fmt::format("It takes {}.", line.text)
                                                 : fmt::format("It is limited by {}.", line.text));

@@ -97,6 +97,38 @@ std::string reaches_text(const ExplainedKernel& k, const sim::Platform& p) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// "0.68 pJ/FLOP"; of bytes where the tensor cores do nothing.
+std::string energy_text(const ExplainedKernel& k) {
+  const double joules = k.sustained->energy.si();
+  const double moved = std::max(k.cost.dram_bytes.si(), k.cost.message_bytes.si());
+  std::string text = base::format_quantity(k.sustained->energy) + " a run";
+  if (k.peak_share > 0.0) {
+    text += fmt::format(", {:.4g} pJ/FLOP", joules / k.cost.flop.si() * 1e12);
+  } else if (moved > 0.0) {
+    text += fmt::format(", {:.4g} pJ/B", joules / moved * 1e12);
+  }
+  return text;
+}
+
+std::string power_text(const ExplainedKernel& k, const hardware::Chip& chip) {
+  if (!k.sustained) {
+    return fmt::format("not known, as the TDP of {} is not", chip.name);
+  }
+  const std::string parent =
+      chip.tdp_of.empty() || chip.cap ? "" : fmt::format(", that of {}", chip.tdp_of);
+  return fmt::format("{} under the {} of {}{}: {}", base::format_quantity(k.sustained->power),
+                     chip.cap ? "cap" : "TDP", base::format_quantity(k.sustained->cap), parent,
+                     energy_text(k));
+}
+
+bool slowed(const ExplainedKernel& k) { return k.sustained && k.sustained->clock < 1.0; }
+
+std::string sustained_text(const ExplainedKernel& k) {
+  const SustainedRun& s = *k.sustained;
+  return fmt::format("{} where it runs on and on: at {} of the clock; power is {} of it",
+                     of(s.time), percent(s.clock), percent(1.0 - k.time / s.time));
+}
+
 }  // namespace
 
 std::string shape_text(const KernelQuestion& q, const ShapeTexts& shape) {
@@ -115,7 +147,7 @@ std::string platform_text(const sim::Platform& p) {
                      hardware::name(p.system.provenance()));
 }
 
-std::vector<KernelLine> kernel_lines(const KernelQuestion& q, const KernelPoint& point) {
+std::vector<KernelLine> kernel_lines(const KernelPoint& point) {
   const ExplainedKernel& k = point.kernel;
   const sim::Platform& p = point.platform;
   const models::Anatomy& a = k.anatomy;
@@ -125,16 +157,21 @@ std::vector<KernelLine> kernel_lines(const KernelQuestion& q, const KernelPoint&
   };
   line("time", fmt::format("{}, 90 % interval {} to {}", of(k.time), of(k.low), of(k.high)));
   line("reaches", reaches_text(k, p));
+  if (slowed(k)) {
+    line("sustained", sustained_text(k));
+  }
+  line("power", power_text(k, p.system.chip));
   line("limited by", verdict_text(k));
   line("shares", shares_text(k));
   if (k.cost.algorithm != models::Algorithm::none) {
-    line("algorithm",
-         fmt::format("{}{}", models::name(k.cost.algorithm),
-                     k.cost.runner_up == models::Algorithm::none
-                         ? std::string()
-                         : fmt::format("; {}, {}, takes {}",
-                                       q.choices.algorithm.empty() ? "next best" : "fastest",
-                                       models::name(k.cost.runner_up), of(k.cost.runner_up_time))));
+    line(
+        "algorithm",
+        fmt::format("{}{}", models::name(k.cost.algorithm),
+                    k.cost.runner_up == models::Algorithm::none
+                        ? std::string()
+                        : fmt::format("; {}, {}, takes {}",
+                                      k.cost.runner_up_time < k.cost.time ? "fastest" : "next best",
+                                      models::name(k.cost.runner_up), of(k.cost.runner_up_time))));
   }
   if (a.tile_rows > 0.0) {
     line("tile", fmt::format("{:.4g} x {:.4g}{}{}", a.tile_rows, a.tile_columns,
@@ -250,7 +287,8 @@ TextTable curve_table(const KernelQuestion& q, const KernelCurve& curve, Chart c
   for (const KernelPoint& point : curve.points) {
     most = std::max(most, point.kernel.reason.empty() ? charted(point.kernel) : 0.0);
   }
-  std::vector<std::string> header = {curve.varied, "time", "90 % interval"};
+  std::vector<std::string> header = curve.varied;
+  header.insert(header.end(), {"time", "90 % interval"});
   for (const char* column : {"FLOP/s", "bytes/s", "tile", "split", "waves"}) {
     if (!sends) {
       header.emplace_back(column);
@@ -261,14 +299,22 @@ TextTable curve_table(const KernelQuestion& q, const KernelCurve& curve, Chart c
       header.emplace_back(column);
     }
   }
-  header.insert(header.end(), {"limited by", "share"});
+  header.insert(header.end(), {"limited by", "share", "power"});
+  const bool falls = std::any_of(curve.points.begin(), curve.points.end(),
+                                 [](const KernelPoint& p) { return slowed(p.kernel); });
+  if (falls) {
+    header.insert(header.end(), {"sustained", "clock"});
+  }
   if (chart == Chart::letters) {
     header.emplace_back("chart");
   }
   TextTable table(header);
   for (const KernelPoint& point : curve.points) {
     const ExplainedKernel& k = point.kernel;
-    std::vector<std::string> cells = {value_text(q, curve.varied, point.value)};
+    std::vector<std::string> cells;
+    for (std::size_t i = 0; i < curve.varied.size(); ++i) {
+      cells.push_back(value_text(q, curve.varied[i], point.values[i]));
+    }
     if (!k.reason.empty()) {
       cells.push_back("does not run: " + k.reason);
       cells.resize(header.size());
@@ -297,6 +343,12 @@ TextTable curve_table(const KernelQuestion& q, const KernelCurve& curve, Chart c
                                          [&](const auto& s) { return s.cause == k.verdict; });
     cells.push_back(std::string(models::name(k.verdict)));
     cells.push_back(of_verdict != k.shares.end() ? percent(of_verdict->share) : "-");
+    const auto& run = k.sustained;
+    cells.push_back(run ? base::format_quantity(run->power) : "-");
+    if (falls) {
+      cells.push_back(run ? of(run->time) : "-");
+      cells.push_back(run ? percent(run->clock) : "-");
+    }
     if (chart == Chart::letters) {
       const int bar = most > 0.0 ? static_cast<int>(std::lround(kBar * charted(k) / most)) : 0;
       cells.push_back(std::string(static_cast<std::size_t>(bar), '#'));

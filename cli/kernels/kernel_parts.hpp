@@ -19,7 +19,7 @@ struct KernelLine {
   std::string name;
   std::string text;
 };
-std::vector<KernelLine> kernel_lines(const KernelQuestion& question, const KernelPoint& point);
+std::vector<KernelLine> kernel_lines(const KernelPoint& point);
 
 // The parts of the time, which add up to it. `overlap_exponent` is the calibration's.
 TextTable terms_table(const ExplainedKernel& kernel, double overlap_exponent);

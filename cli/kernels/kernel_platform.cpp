@@ -50,7 +50,7 @@ Node alone(const Node& chip) {
 
 }  // namespace
 
-sim::Platform kernel_platform(const PlatformNames& names) {
+base::Node kernel_document(const PlatformNames& names) {
   base::Problems problems;
   if (!names.chip.empty() && !names.system.empty()) {
     problems.add_text("error: --chip or --system, not both\n");
@@ -81,8 +81,18 @@ sim::Platform kernel_platform(const PlatformNames& names) {
   for (const std::string& assignment : names.set) {
     sim::set_knob(document, {"--set", assignment, {}}, problems);
   }
+  for (const std::string& assignment : names.varied) {
+    sim::set_knob(document, {"--vary", assignment, {}}, problems);
+  }
   problems.throw_if_any();
   sim::load_references(document, problems);
+  problems.throw_if_any();
+  return document;
+}
+
+sim::Platform kernel_platform(const PlatformNames& names) {
+  base::Problems problems;
+  const Node document = kernel_document(names);
   sim::Platform platform = sim::read_platform(document, problems);
   problems.throw_if_any();
   return platform;

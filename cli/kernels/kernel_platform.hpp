@@ -15,10 +15,14 @@ struct PlatformNames {
       chip;  // an id or a path; in the system that it was measured in, else in one that has it, else alone
   std::string system;  // an id or a path
   std::string stack = "vllm";
-  std::vector<std::string> set;  // "system.chip.hbm.bandwidth=x1.5"
+  std::vector<std::string> set;     // "system.chip.hbm.bandwidth=x1.5"
+  std::vector<std::string> varied;  // the same, of --vary
+  bool operator==(const PlatformNames&) const = default;
 };
 
 // As in a scenario: the calibration is the nearest to the chip and the stack. Throws InputError.
 sim::Platform kernel_platform(const PlatformNames& names);
+// The document that it is read from, with every part.
+base::Node kernel_document(const PlatformNames& names);
 
 }  // namespace roofcast::cli

@@ -60,6 +60,26 @@ constexpr Figure kFigures[] = {
     {"needed_in_flight_b", [](const ExplainedKernel& k) { return known(k.needed_in_flight.si()); }},
     {"l2_hit_share", [](const ExplainedKernel& k) { return k.l2_hits.value_or(kAbsent); }},
     {"correction", [](const ExplainedKernel& k) { return k.anatomy.correction; }},
+    {"sustained_time_s",
+     [](const ExplainedKernel& k) { return k.sustained ? k.sustained->time.si() : kAbsent; }},
+    {"sustained_clock",
+     [](const ExplainedKernel& k) { return k.sustained ? k.sustained->clock : kAbsent; }},
+    {"power_w",
+     [](const ExplainedKernel& k) { return k.sustained ? k.sustained->power.si() : kAbsent; }},
+    {"power_cap_w",
+     [](const ExplainedKernel& k) { return k.sustained ? k.sustained->cap.si() : kAbsent; }},
+    {"energy_j",
+     [](const ExplainedKernel& k) { return k.sustained ? k.sustained->energy.si() : kAbsent; }},
+    {"j_per_flop",
+     [](const ExplainedKernel& k) {
+       return k.sustained && k.peak_share > 0.0 ? k.sustained->energy.si() / k.cost.flop.si()
+                                                : kAbsent;
+     }},
+    {"j_per_b",  // of device memory, or that a rank sends
+     [](const ExplainedKernel& k) {
+       const double moved = std::max(k.cost.dram_bytes.si(), k.cost.message_bytes.si());
+       return k.sustained && moved > 0.0 ? k.sustained->energy.si() / moved : kAbsent;
+     }},
     {"algbw_b_per_s", [](const ExplainedKernel& k) { return known(k.algbw); }},
     {"busbw_b_per_s", [](const ExplainedKernel& k) { return known(k.busbw); }},
     {"runner_up_time_s",
@@ -96,6 +116,9 @@ nlohmann::ordered_json point_json(const KernelPoint& point) {
   for (const Figure& figure : kFigures) {
     out[figure.name] = number(figure.value(k));
   }
+  if (const std::string& of = point.platform.system.chip.tdp_of; !of.empty()) {
+    out["parent_figures"] = "TDP of " + of;
+  }
   out["limited_by"] = models::name(k.verdict);
   out["occupancy_limiter"] = k.occupancy ? k.occupancy->limiter : "";
   for (const models::Share& share : k.shares) {
@@ -123,8 +146,17 @@ nlohmann::ordered_json kernel_json(const KernelQuestion& question, const KernelC
   nlohmann::ordered_json points = nlohmann::ordered_json::array();
   for (const KernelPoint& point : curve.points) {
     points.push_back(point_json(point));
+    for (std::size_t i = 0; i < curve.varied.size(); ++i) {
+      points.back()["values"][curve.varied[i]] = point.values[i];
+    }
   }
-  return {{"kernel", question.kind->name}, {"varied", curve.varied}, {"points", std::move(points)}};
+  nlohmann::ordered_json varied = curve.varied.front();
+  if (curve.varied.size() > 1) {
+    varied = curve.varied;
+  }
+  return {{"kernel", question.kind->name},
+          {"varied", std::move(varied)},
+          {"points", std::move(points)}};
 }
 
 void write_kernel_csv(const KernelQuestion& question, const KernelCurve& curve,
@@ -132,6 +164,14 @@ void write_kernel_csv(const KernelQuestion& question, const KernelCurve& curve,
   std::vector<std::string> columns = {"kernel", "system", "chip", "calibration"};
   for (const Dimension& d : question.kind->dimensions) {
     columns.push_back(d.name);
+  }
+  std::vector<std::size_t> others;  // that vary, and have no column yet
+  for (std::size_t i = 0; i < curve.varied.size(); ++i) {
+    if (std::find(columns.begin(), columns.end(), curve.varied[i]) == columns.end() &&
+        curve.varied[i] != "algorithm") {
+      others.push_back(i);
+      columns.push_back(curve.varied[i]);
+    }
   }
   columns.insert(columns.end(),
                  {"reason", "limited_by", "occupancy_limiter", "algorithm", "runner_up"});
@@ -152,6 +192,9 @@ void write_kernel_csv(const KernelQuestion& question, const KernelCurve& curve,
     for (const Dimension& d : question.kind->dimensions) {
       const auto given = point.shape.find(d.name);
       csv.append(given != point.shape.end() ? given->second : "");
+    }
+    for (const std::size_t other : others) {
+      csv.append(point.values[other]);
     }
     csv.append(k.reason);
     csv.append(runs ? models::name(k.verdict) : "");

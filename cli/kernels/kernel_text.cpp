@@ -16,7 +16,7 @@ std::string point_text(const KernelQuestion& q, const KernelPoint& point) {
   if (!k.reason.empty()) {
     return out + fmt::format("does not run: {}\n", k.reason);
   }
-  for (const KernelLine& line : kernel_lines(q, point)) {
+  for (const KernelLine& line : kernel_lines(point)) {
     out += fmt::format("{:<11} {}\n", line.name, line.text);
   }
   out += fmt::format("\n{}{}\n\n{}", terms_table(k, m.calibration.overlap_exponent).text(),

@@ -19,8 +19,9 @@ std::optional<Occupancy> occupancy_of(const models::Anatomy& a, const hardware::
   o.sums_in = chip.tensor_memory_per_sm ? "tensor memory" : "registers";
   o.sums = base::Bytes::from_si(a.sums_bytes);
   o.sums_room = *sums_room;
-  o.buffers = base::Bytes::from_si(steps * a.step_bytes);
-  o.buffers_room = *chip.shared_memory_per_sm;
+  o.buffers = base::Bytes::from_si(a.buffer_bytes > 0.0 ? a.buffer_bytes : steps * a.step_bytes);
+  o.buffers_room =
+      base::min(*chip.shared_memory_per_sm, base::Bytes::from_si(machine.tile_room.shared));
   const double by_sums = std::floor(o.sums_room / o.sums);
   const double by_buffers = std::floor(o.buffers_room / o.buffers);
   o.room = std::min(by_sums, by_buffers);

@@ -3,12 +3,13 @@
 // How many thread blocks of a kernel an SM has room for.
 //
 //   sums      B  what a thread block adds up, in fp32: in registers, or in the tensor memory of chips that have one
-//   buffers   B  operands on their way, in shared memory: two steps of the main loop, or as many as the bytes that an SM
-//                keeps in flight (Little's law). Thread blocks that run at once keep a part of these each, at least a step
+//   buffers   B  operands on their way, in the shared memory that thread blocks may have. Of a GEMM the stages of its main
+//                loop (models/tile_room.hpp); of attention two steps, or as many as the bytes that an SM keeps in flight
+//                (Little's law), of which thread blocks that run at once keep a part each, at least a step
 //   room      –  the least of registers / sums and shared memory / buffers; 0 where one thread block does not fit
 //
-// Addresses, queries that stay and barriers need room too, so a kernel has at most this. It explains, and decides nothing:
-// how many thread blocks the models run at once is theirs.
+// Addresses, queries that stay and barriers need room too, so a kernel has at most this. A GEMM takes no tile that does not
+// fit. How many thread blocks the models run at once is theirs.
 #pragma once
 
 #include <optional>

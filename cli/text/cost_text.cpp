@@ -2,6 +2,7 @@
 #include "cli/text/cost_text.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -70,6 +71,18 @@ void add_parents(const sim::ScenarioView& scenario, std::string& text) {
     if (text.find(sentence) == std::string::npos) {
       text += sentence + "\n";
     }
+  }
+}
+
+std::string parents_text(const sim::ScenarioView& scenario) {
+  std::string text;
+  add_parents(scenario, text);
+  return text.empty() ? text : "\n" + text;
+}
+
+void add_parents(const sim::ScenarioView& scenario, nlohmann::ordered_json& json) {
+  if (const auto figures = sim::parent_figures_of(scenario)) {
+    json["parent_figures"] = *figures;
   }
 }
 

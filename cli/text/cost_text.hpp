@@ -3,6 +3,7 @@
 // What tokens cost and what that rests on, for people.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "base/document/node.hpp"
@@ -19,6 +20,10 @@ std::string price_text(base::Node document);
 
 // Adds a line for each sentence of what is still that of the chip before (sim/result/parent_figures.hpp), once.
 void add_parents(const sim::ScenarioView& scenario, std::string& text);
+// The same below an answer; empty where there is none.
+std::string parents_text(const sim::ScenarioView& scenario);
+// The key `parent_figures`, where there are some.
+void add_parents(const sim::ScenarioView& scenario, nlohmann::ordered_json& json);
 
 // "4.8 TB/s" times 1.5: "7.2 TB/s".
 std::string scaled_text(const std::string& quantity, double factor);

@@ -105,6 +105,7 @@ struct Anatomy {
   double loading = 0;        // thread blocks that load different bytes of device memory
   double sums_bytes = 0;     // of a thread block: what it adds up, in fp32
   double step_bytes = 0;     // of a thread block: operands of one step of its main loop
+  double buffer_bytes = 0;   // of a thread block: operands on their way (models/tile_room.hpp)
   double sectors = 0;  // that a request of a warp takes, of 32 bytes; 0: every byte of them is used
   double needed_sectors = 0;  // that its bytes fill
   double correction = 1;      // corrected time / physical time

@@ -14,6 +14,8 @@ using base::Seconds;
 
 constexpr double kQueryTile = 64.0;     // rows of queries that a CTA owns
 constexpr double kKeyBlock = 128.0;     // keys that a CTA takes at a time
+constexpr double kLeastKeys = 16.0;     // the fewest, where there is no room for more
+constexpr double kLeastQueries = 16.0;  // the fewest rows that a CTA owns
 constexpr double kCtasPerSm = 2.0;      // the most CTAs an SM for which a context is split
 constexpr double kEndElements = 512.0;  // qk + value of a head that doubles the ends of a CTA
 constexpr double kWarmShare = 0.66;    // share of the L2 that an iteration leaves to its repetition
@@ -33,6 +35,23 @@ base::Bytes found_in_l2(base::Bytes bytes, const Machine& machine) {
   return bytes <= kept ? bytes : base::max(base::Bytes{}, kept - kWarmEviction * (bytes - kept));
 }
 
+double bytes_of_key(const workloads::AttentionHeads& h) {
+  return base::byte_count(static_cast<double>(h.cache_elements) / static_cast<double>(h.kv_heads),
+                          h.cache);
+}
+
+// Rows of queries that a CTA owns.
+double owned_queries(const workloads::AttentionHeads& h, const Machine& machine) {
+  const TileRoom& room = machine.tile_room;
+  const double row = kSumBytes * (static_cast<double>(h.value_dim) + kLeastKeys);
+  const bool feeds = 2.0 * kLeastKeys * bytes_of_key(h) <= room.shared;
+  double rows = kQueryTile;
+  while (rows > kLeastQueries && (!feeds || rows * row > room.sums)) {
+    rows *= 0.5;
+  }
+  return rows;
+}
+
 // FLOP of one block of keys.
 double block_flop(const workloads::AttentionHeads& h) {
   return 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * kQueryTile * kKeyBlock;
@@ -44,10 +63,9 @@ void describe(Anatomy& a, double blocks, double per_sm, const workloads::Attenti
               const Machine& machine) {
   const auto value = static_cast<double>(h.value_dim);
   const auto key = static_cast<double>(h.qk_dim);
-  const double elements = static_cast<double>(h.cache_elements) / static_cast<double>(h.kv_heads);
-  a.sums_bytes = 4.0 * kQueryTile * (kKeyBlock + value);
-  a.step_bytes = base::byte_count(kQueryTile * key + kKeyBlock * elements, h.cache);
-  a.tile_rows = kQueryTile;
+  a.tile_rows = owned_queries(h, machine);
+  a.sums_bytes = kSumBytes * a.tile_rows * (kKeyBlock + value);
+  a.step_bytes = base::byte_count(a.tile_rows * key, h.cache) + kKeyBlock * bytes_of_key(h);
   a.tile_columns = kKeyBlock;
   a.blocks = blocks;
   a.blocks_per_sm = per_sm;
@@ -78,7 +96,7 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
   const auto queries = static_cast<double>(op.new_tokens);
   const double visible = attended_pairs(h, op.new_tokens, op.cached_tokens) / queries;
   const auto heads = static_cast<double>(op.sequences * h.query_heads);
-  const double ctas = heads * std::ceil(queries / kQueryTile);
+  const double ctas = heads * std::ceil(queries / owned_queries(h, machine));
   const double reach = (h.bidirectional ? 2.0 : 1.0) * static_cast<double>(h.window);
   const double longest = std::min(static_cast<double>(op.new_tokens + op.cached_tokens),
                                   h.window > 0 ? reach + kKeyBlock : 1e18);
@@ -127,7 +145,7 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
 // keys          –  keys that one query sees
 // groups        –  (sequence, KV head) pairs
 // rows          –  query rows that share a KV head
-// tiles         –  tiles of 64 rows of one KV head: each is walked by CTAs of its own
+// tiles         –  tiles of 64 rows, or of the rows owned, of one KV head: each is walked by CTAs of its own
 // most          –  CTAs that may share a context
 // splits        –  CTAs that share the context of one tile
 // loading       –  CTAs that load from DRAM: the tiles of one KV head find each other's keys in the L2
@@ -144,7 +162,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   const auto sequences = static_cast<double>(op.sequences);
   const double groups = sequences * static_cast<double>(h.kv_heads);
   const double rows = static_cast<double>(h.query_heads / h.kv_heads * op.query_tokens);
-  const double tiles = std::ceil(rows / kQueryTile);
+  const double tiles = std::ceil(rows / owned_queries(h, machine));
   const double most = shares_latent(h) ? c.decode_latent_splits : kCtasPerSm * machine.sms;
   const double splits =
       std::max(1.0, std::min({keys / c.decode_keys_per_split,

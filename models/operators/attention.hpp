@@ -17,6 +17,14 @@
 //   ends         s  a CTA that starts and ends
 //   longest CTA  s  the one with the most keys: keys / 128 · block + ends
 //
+// 64 queries need room for their sums, in registers or tensor memory, and for two blocks of at least 16 keys:
+//
+//   4 · queries · (value + 16)          ≤ registers of the SM
+//   2 · 16 · elements of a key          ≤ shared memory that a CTA may have (models/tile_room.hpp)
+//
+// Every chip of the catalog has it. Where a chip was changed and has not, a CTA owns 32 or 16 queries, and takes as long as
+// one of 64, the rows of a matrix instruction.
+//
 // A list of CTAs ends no later than its mean load plus its longest CTA (R. L. Graham, 1966), and about then.
 //
 // Decode. Every byte of the visible cache is read once. The queries that share a KV head fill one tile of

@@ -6,6 +6,7 @@
 #include "base/overloaded.hpp"
 #include "models/operators/correction.hpp"
 #include "models/operators/gemm.hpp"
+#include "models/operators/grouped_gemm.hpp"
 #include "models/operators/operator_cost.hpp"
 #include "models/work.hpp"
 
@@ -61,6 +62,9 @@ Cost cost_of(const workloads::Operator& op, const Machine& m, Anatomy& anatomy) 
 void force(Cost& cost, Anatomy& anatomy, const Plan& plan, const Machine& machine) {
   const Seconds launch = machine.calibration.launch;
   const double factor = anatomy.correction;
+  if (plan.algorithm == cost.algorithm) {
+    return;
+  }
   anatomy.parts.clear();
   anatomy.add(&Cost::launch, Cause::launch, "kernels", launch);
   anatomy.add_plan(plan);
@@ -74,11 +78,24 @@ void force(Cost& cost, Anatomy& anatomy, const Plan& plan, const Machine& machin
   correct_parts(anatomy, cost.time);
 }
 
-void force(Cost& cost, Anatomy& anatomy, const workloads::Gemm& op, const Tiling& cut,
+std::string fault_of(const workloads::Operator& op, const Tiling& cut, const Machine& machine) {
+  if (const auto* gemm = std::get_if<workloads::Gemm>(&op)) {
+    return fault_of(*gemm, cut, machine);
+  }
+  if (const auto* grouped = std::get_if<workloads::GroupedGemm>(&op)) {
+    return fault_of(*grouped, cut, machine);
+  }
+  return "only matrix products have tiles to choose from";
+}
+
+void force(Cost& cost, Anatomy& anatomy, const workloads::Operator& op, const Tiling& cut,
            const Machine& machine) {
   const double factor = anatomy.correction;
   anatomy = {};
-  cost = gemm_cost(op, machine, &anatomy, &cut);
+  const auto* gemm = std::get_if<workloads::Gemm>(&op);
+  cost = gemm != nullptr
+             ? gemm_cost(*gemm, machine, &anatomy, &cut)
+             : grouped_gemm_cost(std::get<workloads::GroupedGemm>(op), machine, &anatomy, &cut);
   anatomy.add(&Cost::launch, Cause::launch, "kernels", cost.launch);
   anatomy.correction = factor;
   for (Seconds Cost::*term : {&Cost::launch, &Cost::fill, &Cost::compute, &Cost::dram, &Cost::l2}) {

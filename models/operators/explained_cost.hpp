@@ -3,6 +3,7 @@
 // The cost of an operator with its anatomy, and how far it is from each roof of the chip.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,10 +16,12 @@ namespace roofcast::models {
 Cost cost_of(const workloads::Operator& op, const Machine& machine, Anatomy& anatomy);
 // Makes it the cost of a collective that takes another of its plans.
 void force(Cost& cost, Anatomy& anatomy, const Plan& plan, const Machine& machine);
-// Makes it the cost of a GEMM with this tiling; the correction stays, which was measured with the library's own choice.
+// Makes it the cost of a GEMM or a grouped GEMM with this tiling; the correction stays, which was measured with the library's own choice.
 struct Tiling;
-void force(Cost& cost, Anatomy& anatomy, const workloads::Gemm& op, const Tiling& cut,
+void force(Cost& cost, Anatomy& anatomy, const workloads::Operator& op, const Tiling& cut,
            const Machine& machine);
+// Why no kernel cuts it so; empty where one does.
+std::string fault_of(const workloads::Operator& op, const Tiling& cut, const Machine& machine);
 
 // The share of the dense peak of the datasheet that the FLOP of the operator reach; 0 where its tensor cores do nothing.
 double share_of_peak(const workloads::Operator& op, const Cost& cost, const Machine& machine);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "base/integers.hpp"
 #include "models/operators/anatomy.hpp"
@@ -77,6 +78,7 @@ struct Loads {
 //   wave_time_    s  between two waves
 //   split_time_   s  the second kernel of a split
 //   least_dram_   s  all bytes at the streaming rate
+//   added_room_   s  by which the tiles that fit are faster than the library's own, which does not fit
 //   weights_, rows_in_, rows_out_   the loads of the operands, the stores of the output
 class Search {
  public:
@@ -96,6 +98,8 @@ class Search {
     rows_ = as_double(op.m) * batch_;
     outputs_ = rows_ * as_double(op.n);
     columns_ = as_double(ceil_div(op.n, kWeightTiles.back())) / machine.sms;
+    a_bytes_ = a_bytes;
+    w_bytes_ = w_bytes;
     depth_ = as_double(ceil_div(op.k, kDepthStep) * kDepthStep);
     most_parts_ = block_scaled(op.activations) ? 1.0 : depth_ / kLeastDepth;
     flop_time_ = base::flop / (machine.tensor_rate(math) * machine.speedup(op.storage) *
@@ -151,6 +155,20 @@ class Search {
     return best_.terms();
   }
 
+  // The fastest of the tiles that an SM has room for; `whole` is the least that they may take.
+  Terms fitting(Seconds whole) {
+    only_fitting_ = true;
+    for (std::size_t i = kTokenTiles.size(); i > 0; --i) {
+      try_rows(kTokenTiles[i - 1]);
+    }
+    added_room_ = base::max(Seconds{}, whole - best_.time());
+    Terms all = best_.terms();
+    all.added += added_room_;
+    return all;
+  }
+  bool fits() const { return has_room(best_.tiling().rows, best_.tiling().columns); }
+  Seconds time() const { return best_.time(); }
+
   // This tiling alone.
   Terms only(const Tiling& cut) {
     const double tiles =
@@ -182,6 +200,7 @@ class Search {
           machine_.calibration.gemm_fill_trips * machine_.dram_latency);
     a.add(&Cost::fill, Cause::fill, "one tile drains, the next one fills",
           (waves - 1.0) * wave_time_);
+    a.add(&Cost::fill, Cause::kernel, "no room for the library's tile", added_room_);
     a.add(&Cost::fill, Cause::l2, "outputs of tiles, not overlapped",
           waves * epilogue_ * sms * loaded * width);
     if (t.parts > 1.0) {
@@ -199,6 +218,10 @@ class Search {
   }
 
  private:
+  bool has_room(std::int64_t bm, std::int64_t bn) const {
+    return machine_.tile_room.holds(as_double(bm), as_double(bn), a_bytes_, w_bytes_);
+  }
+
   // Tries tiles of bm rows in every width. `least` is less than any of them can take: the widest tiles in whole waves,
   // and DRAM at its streaming rate. If even that is too slow, all are skipped.
   //
@@ -217,6 +240,9 @@ class Search {
     }
     least.added += split_time_;  // from here on `least` is a bound of split tilings
     for (const std::int64_t bn : kWeightTiles) {
+      if (only_fitting_ && !is_smallest(bm, bn) && !has_room(bm, bn)) {
+        continue;
+      }
       const double tiles = row_tiles * as_double(ceil_div(n_, bn));
       best_.consider(terms(bm, bn, tiles, 1.0), {bm, bn, tiles, 1.0});
       if (most_parts_ <= 1.0) {
@@ -269,6 +295,9 @@ class Search {
   Fastest best_;
   double batch_ = 1, columns_ = 0, rows_ = 0, outputs_ = 0, depth_ = 0;
   double most_parts_ = 1;
+  double a_bytes_ = 0, w_bytes_ = 0;
+  bool only_fitting_ = false;
+  Seconds added_room_;
   double kept_ = 1;
   Seconds flop_time_, l2_a_, l2_w_, partial_time_, epilogue_, widen_time_, absent_, absent_time_;
   Seconds step_time_, wave_time_, split_time_, least_dram_;
@@ -277,15 +306,14 @@ class Search {
 
 }  // namespace
 
-std::string fault_of(const Gemm& op, const Tiling& cut) {
-  const auto has = [](const auto& all, auto value) {
-    return std::find(std::begin(all), std::end(all), value) != std::end(all);
-  };
-  if (!has(kTokenTiles, cut.rows) || !has(kWeightTiles, cut.columns)) {
-    return fmt::format("a tile has {} rows and {} columns", fmt::join(kTokenTiles, ", "),
-                       fmt::join(kWeightTiles, ", "));
+std::string fault_of(const Gemm& op, const Tiling& cut, const Machine& machine) {
+  std::string fault = tile_fault(cut, base::bits(op.activations) / 8.0,
+                                 base::bits(op.weights, op.storage) / 8.0, machine);
+  if (!fault.empty()) {
+    return fault;
   }
-  if (cut.parts != 1.0 && !has(kSplits, cut.parts)) {
+  if (cut.parts != 1.0 &&
+      std::find(std::begin(kSplits), std::end(kSplits), cut.parts) == std::end(kSplits)) {
     return fmt::format("the depth is cut in 1, {} parts", fmt::join(kSplits, ", "));
   }
   if (cut.parts > 1.0 && block_scaled(op.activations)) {
@@ -301,18 +329,26 @@ Cost gemm_cost(const Gemm& op, const Machine& machine, Anatomy* anatomy, const T
   if (resident(op, work, machine)) {
     work.bytes = {};
   }
-  Search search(op, work.bytes, machine);
+  Search library(op, work.bytes, machine);
   const TileRule rule = rule_of(op, machine);
-  const Cost cost =
-      tiled_cost(cut != nullptr           ? search.only(*cut)
-                 : rule != TileRule::none ? search.fixed(fixed_tiles(rule, op, machine.sms))
-                                          : search.fastest(),
-                 work, machine);
+  Terms terms = cut != nullptr           ? library.only(*cut)
+                : rule != TileRule::none ? library.fixed(fixed_tiles(rule, op, machine.sms))
+                                         : library.fastest();
+  std::optional<Search> smaller;
+  if (machine.tile_room.binds && cut == nullptr && !library.fits()) {
+    smaller.emplace(op, work.bytes, machine);
+    terms = smaller->fitting(library.time());
+  }
+  const Cost cost = tiled_cost(terms, work, machine);
   if (anatomy != nullptr) {
     const base::MathType math = base::math_of(op.activations, op.weights);
     const double sparse = op.storage.sparse ? machine.sparsity / 2.0 : 1.0;
-    search.explain(*anatomy, work, sparse * machine.peak[static_cast<std::size_t>(math)]);
+    (smaller ? *smaller : library)
+        .explain(*anatomy, work, sparse * machine.peak[static_cast<std::size_t>(math)]);
     anatomy->add_dram(cost, work.bytes, machine);
+    anatomy->buffer_bytes = machine.tile_room.buffers(anatomy->tile_rows, anatomy->tile_columns,
+                                                      base::bits(op.activations) / 8.0,
+                                                      base::bits(op.weights, op.storage) / 8.0);
     anatomy->step_bytes = as_double(kDepthStep) *
                           (anatomy->tile_rows * base::bits(op.activations) +
                            anatomy->tile_columns * base::bits(op.weights, op.storage)) /

@@ -32,6 +32,9 @@
 // split (DeepGEMM, CUTLASS). Kernels of 128×128 scales add them up outside the tensor cores and reach
 // block_scaling_efficiency of the fp8 rate. Valid for k ≥ 64; smaller k is timed as 64.
 //
+// Where the SM has no room for that tile (models/tile_room.hpp), the fastest of those that fit is taken, and it is never
+// faster than the library's own: the rest of the time of that one counts as what kernels stay below.
+//
 // Weights in fewer bits than the activations are widened by the vector units of the SM before they are multiplied. Most
 // of it hides behind the products; widened_per_sm_clock is the rate of what does not. It was fitted to int4 and int8
 // weights on A100, where bf16 is 2 to 7 % and 0 to 3 % faster from 256 rows on. 2:4 sparse weights have half of the
@@ -61,6 +64,6 @@ Cost gemm_cost(const workloads::Gemm& op, const Machine& machine, Anatomy* anato
                const Tiling* cut = nullptr);
 
 // Why no kernel cuts the product so; empty where one does.
-std::string fault_of(const workloads::Gemm& op, const Tiling& cut);
+std::string fault_of(const workloads::Gemm& op, const Tiling& cut, const Machine& machine);
 
 }  // namespace roofcast::models

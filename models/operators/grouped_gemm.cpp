@@ -19,7 +19,8 @@ namespace roofcast::models {
 // tiles_m      –       tiles along m of all experts
 // products     –       multiply-adds with the padding of tiles
 // depths       –       elements of depth that an SM works through
-Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine, Anatomy* anatomy) {
+Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine, Anatomy* anatomy,
+                       const Tiling* cut) {
   const Work work = grouped_gemm_work(op);
   const hardware::Calibration& c = machine.calibration;
   const base::MathType math = base::math_of(op.activations, op.weights);
@@ -42,6 +43,17 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
   while (last < kTokenTiles.size() && static_cast<double>(kTokenTiles[last - 1]) < 2.0 * rows) {
     ++last;
   }
+  if (cut != nullptr) {
+    last = kTokenTiles.size();
+  }
+  const auto tried = [&](std::int64_t tall, std::int64_t wide) {
+    if (cut != nullptr) {
+      return tall == cut->rows && wide == cut->columns;
+    }
+    return !machine.tile_room.binds || is_smallest(tall, wide) ||
+           machine.tile_room.holds(static_cast<double>(tall), static_cast<double>(wide), a_bytes,
+                                   w_bytes);
+  };
   const auto widest = static_cast<double>(kWeightTiles.back());
   for (std::size_t i = last; i > 0; --i) {
     const auto bm = static_cast<double>(kTokenTiles[i - 1]);
@@ -57,6 +69,9 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
     }
     for (const std::int64_t width : kWeightTiles) {
       const auto bn = static_cast<double>(width);
+      if (!tried(kTokenTiles[i - 1], width)) {
+        continue;
+      }
       const double ctas = tiles_m * static_cast<double>(base::ceil_div(op.n, width));
       const double depths = waves_of(ctas, machine) * depth;
       best.consider({depths * 2.0 * bm * bn * per_sm_flop,
@@ -76,11 +91,18 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
                   kept * rate, 2.0 * kept * t.tiles * bm * bn * depth * base::flop,
                   depth * (bm * a_bytes + bn * w_bytes) * per_sm_byte);
     anatomy->loading = t.tiles;
+    anatomy->buffer_bytes = machine.tile_room.buffers(bm, bn, a_bytes, w_bytes);
     anatomy->step_bytes = static_cast<double>(kDepthStep) * (bm * a_bytes + bn * w_bytes);
     anatomy->add(&Cost::fill, Cause::fill, "pipeline that fills and drains", cost.fill);
     anatomy->add_dram(cost, work.bytes, machine);
   }
   return cost;
+}
+
+std::string fault_of(const workloads::GroupedGemm& op, const Tiling& cut, const Machine& machine) {
+  return cut.parts != 1.0 ? "kernels of experts do not cut the depth"
+                          : tile_fault(cut, base::bits(op.activations) / 8.0,
+                                       base::bits(op.weights, op.storage) / 8.0, machine);
 }
 
 }  // namespace roofcast::models

@@ -12,6 +12,8 @@
 // measure up to 2.5 times slower than this.
 #pragma once
 
+#include <string>
+
 #include "models/cost.hpp"
 #include "models/machine.hpp"
 #include "workloads/graph/operator.hpp"
@@ -20,7 +22,13 @@ namespace roofcast::models {
 
 struct Anatomy;  // filled where there is one
 
+struct Tiling;
+
+// `cut` is the tile to take in place of the fastest one.
 Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
-                       Anatomy* anatomy = nullptr);
+                       Anatomy* anatomy = nullptr, const Tiling* cut = nullptr);
+
+// Why no kernel cuts the products so; empty where one does.
+std::string fault_of(const workloads::GroupedGemm& op, const Tiling& cut, const Machine& machine);
 
 }  // namespace roofcast::models

@@ -1,9 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/operators/tiling.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "models/operators/anatomy.hpp"
 
 namespace roofcast::models {
+
+std::string tile_fault(const Tiling& tile, double a_bytes, double w_bytes, const Machine& machine) {
+  const auto has = [](const auto& all, auto value) {
+    return std::find(all.begin(), all.end(), value) != all.end();
+  };
+  if (!has(kTokenTiles, tile.rows) || !has(kWeightTiles, tile.columns)) {
+    return fmt::format("a tile has {} rows and {} columns", fmt::join(kTokenTiles, ", "),
+                       fmt::join(kWeightTiles, ", "));
+  }
+  constexpr double kKib = 1024.0;
+  const TileRoom& room = machine.tile_room;
+  const auto rows = static_cast<double>(tile.rows);
+  const auto columns = static_cast<double>(tile.columns);
+  return room.holds(rows, columns, a_bytes, w_bytes)
+             ? std::string()
+             : fmt::format(
+                   "it does not fit: its sums take {:.4g} KiB, and an SM has {:.4g}; its "
+                   "operands take {:.4g} KiB, and shared memory has {:.4g} for them",
+                   kSumBytes * rows * columns / kKib, room.sums / kKib,
+                   room.buffers(rows, columns, a_bytes, w_bytes) / kKib, room.shared / kKib);
+}
 
 Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine) {
   const hardware::Calibration& c = machine.calibration;

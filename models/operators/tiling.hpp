@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "models/cost.hpp"
 #include "models/machine.hpp"
@@ -19,6 +20,11 @@ struct Anatomy;
 
 inline constexpr std::array<std::int64_t, 7> kTokenTiles = {16, 24, 32, 48, 64, 128, 256};
 inline constexpr std::array<std::int64_t, 3> kWeightTiles = {64, 128, 256};
+static_assert(kTokenTiles.back() == kLargestTile && kWeightTiles.back() == kLargestTile);
+// Kernels with less room for a tile than this one needs are not known: it is always tried.
+inline constexpr bool is_smallest(std::int64_t rows, std::int64_t columns) {
+  return rows == kTokenTiles.front() && columns == kWeightTiles.front();
+}
 // The main loop takes the depth in steps of one shared-memory stage.
 inline constexpr std::int64_t kDepthStep = 64;
 
@@ -71,6 +77,7 @@ class Fastest {
            fourth_power(t.compute.si()) + fourth_power(t.dram.si()) + fourth_power(t.l2.si()) <
                fourth_power(left.si());
   }
+  base::Seconds time() const { return time_; }  // infinite before there is one
   const Terms& terms() const { return best_; }
   const Tiling& tiling() const { return tiling_; }
 
@@ -85,6 +92,9 @@ class Fastest {
   Terms best_;
   Tiling tiling_;
 };
+
+// Why there is no such tile, or an SM has no room for it; empty where there is.
+std::string tile_fault(const Tiling& tile, double a_bytes, double w_bytes, const Machine& machine);
 
 // The cost of one kernel with these terms.
 Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine);

@@ -94,23 +94,6 @@ bool lacks_sparsity(const ScenarioView& s) {
   return s.platform->machine.sparsity == 0.0 && workloads::has_sparse_weights(*s.precision);
 }
 
-// With two pools both are checked: each has a platform of its own in the scenario that is checked for it.
-std::optional<infeasible::PowerCap> cap_too_low(const ScenarioView& s) {
-  const models::PowerRates& rates = s.platform->machine.power;
-  if (!rates.known() || rates.limit > rates.idle / rates.spare) {
-    return std::nullopt;
-  }
-  const double held = s.platform->system.calibration.limit_share;
-  return infeasible::PowerCap{*s.platform->system.chip.cap_used(), rates.idle / rates.spare / held};
-}
-
-std::optional<infeasible::CapAboveTdp> cap_too_high(const ScenarioView& s) {
-  const hardware::Chip& chip = s.platform->system.chip;
-  return chip.cap && *chip.cap > *chip.tdp
-             ? std::optional(infeasible::CapAboveTdp{*chip.cap, *chip.tdp})
-             : std::nullopt;
-}
-
 void check_front(const FrontModels& front, ServingEstimate& e) {
   for (const auto& pass : front.all) {
     const models::Footprint f = footprint_of(pass->view);
@@ -123,6 +106,23 @@ void check_front(const FrontModels& front, ServingEstimate& e) {
 }
 
 }  // namespace
+
+// With two pools both are checked: each has a platform of its own in the scenario that is checked for it.
+Infeasible cap_fault(const Platform& platform) {
+  const models::PowerRates& rates = platform.machine.power;
+  const hardware::Chip& chip = platform.system.chip;
+  if (!rates.known()) {
+    return {};
+  }
+  if (rates.limit <= rates.idle / rates.spare) {
+    return infeasible::PowerCap{*chip.cap_used(),
+                                rates.idle / rates.spare / platform.system.calibration.limit_share};
+  }
+  if (chip.cap && *chip.cap > *chip.tdp) {
+    return infeasible::CapAboveTdp{*chip.cap, *chip.tdp};
+  }
+  return {};
+}
 
 void check_runnable(const ScenarioView& s, ServingEstimate& e) {
   const workloads::Traffic& traffic = *s.traffic;
@@ -147,10 +147,9 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
     e.infeasible = infeasible::CutBlock{*cut};
   } else if (e.gpus > s.platform->system.chips) {
     e.infeasible = infeasible::SystemSize{e.gpus, s.platform->system.chips};
-  } else if (const auto cap = cap_too_low(s)) {
-    e.infeasible = *cap;
-  } else if (const auto high = cap_too_high(s)) {
-    e.infeasible = *high;
+  } else if (Infeasible cap = cap_fault(*s.platform);
+             !std::holds_alternative<std::monostate>(cap)) {
+    e.infeasible = std::move(cap);
   } else if (length > s.model->max_context) {
     e.infeasible = infeasible::Context{length, s.model->max_context};
   } else if (!s.model->autoregressive && traffic.input_tokens > iteration_tokens) {

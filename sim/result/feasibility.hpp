@@ -12,6 +12,9 @@ namespace roofcast::sim {
 // Divisibility, number of chips, number formats, context length.
 void check_runnable(const ScenarioView& scenario, ServingEstimate& estimate);
 
+// Why nothing runs under the power cap of a system; std::monostate where it is between what a chip draws idle and its TDP.
+Infeasible cap_fault(const Platform& platform);
+
 // Weights and one KV cache in memory. Needs estimate.footprint.
 void check_memory(const Cache& cache, ServingEstimate& estimate);
 

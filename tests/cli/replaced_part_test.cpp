@@ -77,6 +77,16 @@ TEST_CASE("Every answer that has a cost says in the same words that it is of ano
   says(recommend);
   CHECK_THAT(roofcast.output(recommend), ContainsSubstring("hgx_h200 with NVIDIA Rubin R200 (per"));
 
+  says({"simulate", "s.yaml", "--set", kReplaced, "--set", "traffic.requests=20"});
+  says({"sensitivity", "s.yaml", "--set", kReplaced});
+  for (const char* command : {"simulate", "sensitivity"}) {
+    INFO(command);
+    CHECK(json::parse(roofcast.output({command, "s.yaml", "--set", kReplaced, "--format",
+                                       "json"}))["parent_figures"] == "price of h200_sxm");
+    CHECK_FALSE(json::parse(roofcast.output({command, "s.yaml", "--format", "json"}))
+                    .contains("parent_figures"));
+  }
+
   const base::CsvTable rows = base::parse_csv(roofcast.read("out.csv"), "out.csv");
   CHECK(cell(rows, 0, "parent_figures").empty());
   CHECK(cell(rows, 1, "parent_figures") == "price of h200_sxm");
@@ -88,6 +98,33 @@ TEST_CASE("Every answer that has a cost says in the same words that it is of ano
       "parent_figures"));
   CHECK_FALSE(contains(roofcast.output({"estimate", "s.yaml", "--no-replay", "--format", "csv"}),
                        "parent_figures"));
+}
+
+TEST_CASE("A kernel and a scaled training say which figures are those of the chip before",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> gemm = {
+      "kernel", "gemm", "--m",    "64",       "--n",   "64",
+      "--k",    "64",   "--chip", "h100_sxm", "--set", "system.chip.compute.sms=x1.15"};
+  CHECK_THAT(roofcast.output(gemm),
+             ContainsSubstring("under the TDP of 700 W, that of NVIDIA H100 SXM"));
+  std::vector<std::string> as_json = gemm;
+  as_json.emplace_back("--json");
+  CHECK(json::parse(roofcast.output(as_json))["parent_figures"] == "TDP of NVIDIA H100 SXM");
+  roofcast.write("run.yaml", roofcast.output({"show", "example", "llama-405b_run"}));
+  const std::vector<std::string> scale = {"scale", "run.yaml", "--gpus",
+                                          "8192",  "--set",    "system.chip.compute.sms=x1.15"};
+  CHECK_THAT(roofcast.output(scale), ContainsSubstring("the TDP"));
+  std::vector<std::string> scale_json = scale;
+  scale_json.insert(scale_json.end(), {"--format", "json"});
+  CHECK_THAT(json::parse(roofcast.output(scale_json))["parent_figures"].get<std::string>(),
+             ContainsSubstring("TDP"));
+  const std::vector<std::string> runs = {"simulate", "run.yaml", "--replications",
+                                         "10",       "--set",    "system.chip.compute.sms=x1.15"};
+  CHECK_THAT(roofcast.output(runs), ContainsSubstring("the TDP"));
 }
 
 TEST_CASE("solve finds the cap that leaves prompts a share of the clock", "[cli]") {

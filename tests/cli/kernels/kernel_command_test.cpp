@@ -236,6 +236,24 @@ TEST_CASE("kernel and collective say what is wrong with a shape, and what was me
       {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m=8..1", "upside down"},
       {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m", "expects NAME=A..B"},
       {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m=1,,2", "without gaps"},
+      {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m=1..8+", "expects a step behind +"},
+      {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m=1..8+0", "above 0"},
+      {"kernel gemm --n 1 --k 1 --chip h100_sxm --vary m=1..1000000+1", "more than 10,000 points"},
+      {"kernel gemm --k 1 --chip h100_sxm --vary m=1 --vary m=2", "varies m twice"},
+      {"kernel gemm --chip h100_sxm --vary m=1 --vary n=2 --vary k=3", "at most two --vary"},
+      {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxm --vary system.chip.compute.smz=1",
+       "did you mean \"sms\"?"},
+      {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxm --vary system.chip.power.cap=200..300",
+       "has no unit"},
+      {"kernel attention --queries 8 --heads 8 --chip h100_sxm --vary tile=64x64",
+       "there is no \"tile\" to vary"},
+      {"kernel moe --tokens 8 --experts 4 --top-k 2 --n 64 --k 64 --chip h100_sxm --tile 64x64x2",
+       "kernels of experts do not cut the depth"},
+      {"collective all_reduce --system hgx_h100 --ranks 8 --bytes 1GB --protocol LL --algorithm "
+       "tree",
+       "these ranks have no \"tree\" with it (in-switch, ring-simple, ring-ll128, ring-ll)"},
+      {"collective all_reduce --system hgx_h100 --ranks 8 --bytes 1GB --protocol LL64",
+       "these ranks have no algorithm with it"},
       {"kernel gemm --m 1 --n 1 --k 1 --chip h100_sxm --vary format=bf16,fp8_blok",
        "did you mean \"fp8_block\"?"},
       {"kernel attention --queries 8 --heads 32 --kv-heads 5 --chip h100_sxm",
@@ -259,7 +277,7 @@ TEST_CASE("kernel and collective say what is wrong with a shape, and what was me
   }
 }
 
-// Tiles of 128 x 256 add up 128 KiB; a step of 64 bf16 elements of both operands is 48 KiB.
+// Tiles of 128 x 256 add up 128 KiB; a step of 64 bf16 elements of both operands is 48 KiB, and three are on their way.
 TEST_CASE("A GEMM says how many thread blocks an SM has room for, and what limits them", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
@@ -268,9 +286,9 @@ TEST_CASE("A GEMM says how many thread blocks an SM has room for, and what limit
   const std::string line = "kernel gemm --m 8192 --n 8192 --k 8192 --tile 128x256 --chip ";
   const json hopper = answer(roofcast, line + "h100_sxm");
   CHECK(hopper["sums_b"] == 128.0 * 1024.0);
-  CHECK(hopper["buffers_b"] == 96.0 * 1024.0);
-  CHECK(hopper["room_blocks_per_sm"] == 2.0);
-  CHECK(hopper["occupancy_limiter"] == "registers");
+  CHECK(hopper["buffers_b"] == 144.0 * 1024.0);
+  CHECK(hopper["room_blocks_per_sm"] == 1.0);
+  CHECK(hopper["occupancy_limiter"] == "shared memory");
   CHECK(answer(roofcast, "kernel gemm --m 8192 --n 8192 --k 8192 --tile 256x256 --chip b200_sxm")
             ["occupancy_limiter"] == "tensor memory");
   CHECK(answer(roofcast, line + "mi300x")["room_blocks_per_sm"].is_null());
@@ -281,12 +299,11 @@ TEST_CASE("A GEMM says how many thread blocks an SM has room for, and what limit
   CHECK(narrow["time_s"].get<double>() > hopper["time_s"].get<double>());
 }
 
-// A register file of half the size has no room for sums of 256 x 256 in fp32, 256 KiB.
 TEST_CASE(
     "An SM has room for the thread blocks that run on it at once, or the line says that it has not",
     "[cli]") {
-  const auto line_of = [](const std::string& name, const KernelCurve& curve, KernelQuestion& q) {
-    for (const KernelLine& line : kernel_lines(q, curve.points.front())) {
+  const auto line_of = [](const std::string& name, const KernelCurve& curve) {
+    for (const KernelLine& line : kernel_lines(curve.points.front())) {
       if (line.name == name) {
         return line.text;
       }
@@ -298,11 +315,10 @@ TEST_CASE(
     for (const char* name : {"gemm", "moe", "attention", "decode_attention"}) {
       const auto kind = std::find_if(kernel_kinds().begin(), kernel_kinds().end(),
                                      [&](const KernelKind& k) { return k.name == name; });
-      KernelQuestion q = question(*kind, chip);
-      const KernelCurve curve = kernel_curve(q);
+      const KernelCurve curve = kernel_curve(question(*kind, chip));
       const ExplainedKernel& k = curve.points.front().kernel;
       if (k.reason.empty() && k.occupancy) {
-        const std::string text = line_of("occupancy", curve, q);
+        const std::string text = line_of("occupancy", curve);
         INFO(chip << " " << name << ": " << text);
         CHECK(contains(text, "though it is timed with") ==
               (k.occupancy->room < k.anatomy.blocks_per_sm));
@@ -319,12 +335,6 @@ TEST_CASE(
                             "kernel decode_attention --context 8192 --sequences 64 --heads 32 "
                             "--kv-heads 8 --chip h100_sxm");
   CHECK(twice["room_blocks_per_sm"].get<double>() >= 2.0);
-  const std::string halved =
-      "kernel gemm --m 8192 --n 8192 --k 8192 --tile 256x256 --chip h100_sxm --set "
-      "system.chip.registers.per_sm=x0.5";
-  CHECK(answer(roofcast, halved)["room_blocks_per_sm"] == 0.0);
-  CHECK(contains(roofcast.output(words(halved)),
-                 "room for 0 an SM, though it is timed with 1 at once, limited by registers"));
 }
 
 TEST_CASE("A kernel that tensor cores do not limit says where they have the greatest share",

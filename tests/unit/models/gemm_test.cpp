@@ -40,7 +40,7 @@ TEST_CASE("A GEMM with a forced tile is as fast as the tile is", "[unit]") {
     cut.rows = static_cast<std::int64_t>(fastest.tile_rows);
     cut.columns = static_cast<std::int64_t>(fastest.tile_columns);
     cut.parts = fastest.split;
-    CHECK(models::fault_of(op, cut).empty());
+    CHECK(models::fault_of(op, cut, machine).empty());
     CHECK(gemm_cost(op, machine, nullptr, &cut).time == free.time);
     for (const std::int64_t rows : models::kTokenTiles) {
       if (rows < 128 && 4 * rows < op.m) {
@@ -55,8 +55,8 @@ TEST_CASE("A GEMM with a forced tile is as fast as the tile is", "[unit]") {
       }
     }
   }
-  const auto fault = [](const workloads::Gemm& op, std::int64_t rows, double parts) {
-    return models::fault_of(op, {rows, 128, 0.0, parts});
+  const auto fault = [&](const workloads::Gemm& op, std::int64_t rows, double parts) {
+    return models::fault_of(op, {rows, 128, 0.0, parts}, machine);
   };
   CHECK(fault({64, 64, 4096}, 100, 1.0) ==
         "a tile has 16, 24, 32, 48, 64, 128, 256 rows and 64, "
