@@ -28,12 +28,15 @@ std::pair<std::size_t, double> place(const Nodes& nodes, double x) {
   return {above - 1, std::max(0.0, (x - from) / (to - from))};
 }
 
+constexpr std::int64_t kEnd = 256;  // the multiple where the rows of the largest fixed tiles end
+
+std::int64_t middle_of_tile(std::int64_t rows) { return rows - rows % kEnd + kEnd / 2; }
+
 // The nodes of tokens. Where kernels have fixed tiles (models/operators/fixed_tiles.hpp), all but the first are in the middle of
 // those: as many rows are absent as at the mean number of tokens, and none at a power of 2. Prompts that are all as long have a
 // node of their own.
 std::vector<std::int64_t> nodes(std::int64_t most, const workloads::Traffic& traffic,
                                 bool fixed_tiles) {
-  constexpr std::int64_t kEnd = 256;  // the multiple where the rows of the largest end
   std::vector<std::int64_t> all;
   const auto add = [&](std::int64_t n) {
     if (!fixed_tiles || n <= 16) {
@@ -41,7 +44,7 @@ std::vector<std::int64_t> nodes(std::int64_t most, const workloads::Traffic& tra
     } else if (n < kEnd) {
       all.push_back(3 * n / 4);
     } else {
-      all.push_back(n - n % kEnd + kEnd / 2);
+      all.push_back(middle_of_tile(n));
     }
   };
   for (std::int64_t n = 16; n < most; n *= 2) {
@@ -74,8 +77,8 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace, 
       groups_(groups),
       context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))),
       query_(s.serving->speculation.query_tokens()),
-      lengths_(nodes(s.serving->limits.max_tokens_per_iteration, *s.traffic,
-                     has_fixed_tiles(s.platform->machine))) {
+      fixed_tiles_(has_fixed_tiles(s.platform->machine)),
+      lengths_(nodes(s.serving->limits.max_tokens_per_iteration, *s.traffic, fixed_tiles_)) {
   prompts_.assign(lengths_.size(), {kUnknownTime, 1.0, kUnknownTime, kUnknownTime});
   mixed_.assign(std::size(kDecodes) * std::size(kBeside), kUnknownTime);
   for (const std::size_t which : {0U, 1U, 2U, 3U}) {
@@ -125,11 +128,14 @@ IterationTime CoarseIterations::prompts(double tokens, double pairs) {
 Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
   Seconds& entry = mixed_[d * std::size(kBeside) + n];
   if (std::isnan(entry.si())) {
-    const std::int64_t tokens = kBeside[n];
-    const std::int64_t all = kDecodes[d] * query_ + tokens;
-    entry = kDecodes[d] == 0 ? Seconds{}
-                             : cost({kDecodes[d], query_, context_, 1, tokens, 0, groups_}) -
-                                   cost({0, 1, 0, 1, all, 0, groups_});
+    const std::int64_t decoding = kDecodes[d] * query_;
+    const std::int64_t rows = decoding + kBeside[n];
+    // Both in the middle of the same tile: an iteration that power slows wastes less there than one that it does not.
+    const std::int64_t all = fixed_tiles_ && rows >= kEnd ? middle_of_tile(rows) : rows;
+    entry = decoding == 0
+                ? Seconds{}
+                : cost({kDecodes[d], query_, context_, 1, all - decoding, 0, groups_}) -
+                      cost({0, 1, 0, 1, all, 0, groups_});
   }
   return entry;
 }
