@@ -117,9 +117,7 @@ void add_fit(Command& calibrate, Run& chosen) {
   command->add_option("--stack", options->stack, "the stack whose rows are fitted")
       ->required()
       ->one_of(base::catalog_ids(workloads::stack_catalog()));
-  command->add_option("-o,--output", options->output, "the overlay, YAML")
-      ->type_name(kFile)
-      ->required();
+  command->add_option("-o,--output", options->output, "the overlay, YAML")->written()->required();
   command->add_option("--source", options->source, "a text that says where the tables come from")
       ->type_name(kText);
   command

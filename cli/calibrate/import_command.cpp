@@ -92,7 +92,7 @@ void add_import(Command& calibrate, Run& chosen) {
       ->type_name(kFile)
       ->required();
   command->add_option("-o,--output", options->output, "the table, .csv or .csv.gz")
-      ->type_name(kFile)
+      ->written()
       ->required();
   command->add_option("--format", options->format, "of all sources, whatever they look like")
       ->one_of(calibrate::import_formats());

@@ -6,6 +6,7 @@
 #include "cli/pages/report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
@@ -26,6 +27,7 @@ int run_report(const std::string& results, const std::string& output, bool json)
     write_report(table, nullptr, "", output);
   } else {
     const base::Node document = base::load_document(beside);
+    note_question("sweep", document);
     const sim::SweepPoints points(sim::read_sweep(document));
     if (points.size() != table.rows()) {
       throw base::InputError(fmt::format("error: {} makes {} points, {} has {} rows\n",
@@ -55,7 +57,7 @@ void add_report(Command& app, Run& chosen) {
   command->add_option("results", *results, "a CSV written by `roofcast sweep`")
       ->type_name(kFile)
       ->required();
-  command->add_option("-o,--output", *output, "the HTML file")->type_name(kFile)->required();
+  command->add_option("-o,--output", *output, "the HTML file")->written()->required();
   command->add_json(*json);
   command->footer(examples(
       {"roofcast report out.csv --output out.html", "roofcast report hbm.csv.gz -o hbm.html"}));

@@ -33,6 +33,7 @@ struct SweepOptions {
   bool json = false;
   bool resume = false;
   bool all_columns = false;
+  bool made_by = false;
   std::string shard;
 };
 
@@ -120,7 +121,7 @@ int run_sweep_command(const SweepOptions& options) {
   const sim::SweepPoints points(sim::read_sweep(document));
   const std::string text = sweep_text(document, points.sweep());
   const SweepOutputs outputs{options.csv,        options.report, options.threads, options.simulate,
-                             !options.no_replay, options.quiet,  options.json};
+                             !options.no_replay, options.quiet,  options.json,    options.made_by};
   const std::filesystem::path folder = base::output_path(parts_folder(options.csv));
   const SweepParts parts(points, text, options.simulate);
   if (!options.shard.empty()) {
@@ -146,29 +147,29 @@ int run_sweep_command(const SweepOptions& options) {
   }
   const auto start = std::chrono::steady_clock::now();
   std::vector<sim::ServingEstimate> estimates;
-  sim::ResultTable table = [&] {
-    if (options.resume) {
-      parts.open(folder);
-      run_parts(parts, folder, {}, options);
-      return parts.read({folder});
+  const auto tell_time = [&] {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    if (!options.quiet) {
+      fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
     }
+  };
+  if (options.resume) {
+    parts.open(folder);
+    run_parts(parts, folder, {}, options);
+    tell_time();
+    finish_parts(points, {parts, {folder}}, text, outputs, csv);
+    parts.remove(folder);
+    return kDone;
+  }
+  sim::ResultTable table = [&] {
     std::atomic<std::size_t> done{0};
     const std::atomic<std::size_t> total{points.size()};
     const Progress progress(done, total, "points", options.quiet);
     return sim::run_sweep(points, options.threads, &done,
                           options.simulate && points.size() <= kMostKept ? &estimates : nullptr);
   }();
-  if (options.resume) {
-    sim::rank_rows(points, table);
-  }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (!options.quiet) {
-    fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
-  }
+  tell_time();
   finish_sweep(points, table, estimates, text, outputs, csv);
-  if (options.resume) {
-    parts.remove(folder);
-  }
   return kDone;
 }
 
@@ -190,12 +191,9 @@ void add_sweep(Command& app, Run& chosen) {
   command
       ->add_option("--csv", options->csv,
                    "write the rows to this file; compressed if it ends in .gz")
-      ->type_name(kFile)
-      ->group("Output")
+      ->written()
       ->required();
-  command->add_option("--report", options->report, "write a self-contained HTML report")
-      ->type_name(kFile)
-      ->group("Output");
+  command->add_option("--report", options->report, "write a self-contained HTML report")->written();
   command
       ->add_flag("--all-columns", options->all_columns,
                  "write every column: also those that this sweep can have no value of")
@@ -218,6 +216,11 @@ void add_sweep(Command& app, Run& chosen) {
           "do only the I-th of N shards, \"3/8\", into OUT.csv.parts; slurm: the task of a "
           "Slurm array. roofcast merge joins them")
       ->type_name(kText);
+  command
+      ->add_flag("--made-by", options->made_by,
+                 "write a last column, made_by: the id of what made the rows, which "
+                 "OUT.provenance.json has too")
+      ->group("Output");
   command->add_flag("--quiet", options->quiet, "print nothing")->group("Output");
   command->add_flag("--json", options->json, "print the answer and its front as JSON")
       ->group("Output");
@@ -230,7 +233,7 @@ void add_sweep(Command& app, Run& chosen) {
                             "roofcast sweep hbm.yaml --csv hbm.csv --report hbm.html",
                             "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet",
                             "roofcast sweep hbm.yaml --csv whole.csv --all-columns --quiet",
-                            "roofcast sweep hbm.yaml --csv hbm.csv --resume",
+                            "roofcast sweep hbm.yaml --csv long.csv --resume",
                             "roofcast sweep hbm.yaml --csv shards.csv --shard 1/1"}));
   command->callback([&chosen, options] {
     chosen = [options] {
