@@ -13,6 +13,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/sweep_parts.hpp"
 #include "cli/sweep/finished_sweep.hpp"
+#include "cli/sweep/sweep_memory.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
 #include "sim/confirm/replayed_rows.hpp"
@@ -32,6 +33,7 @@ struct SweepOptions {
   std::string as_if_unmeasured;
   bool json = false;
   bool resume = false;
+  std::string memory;
   bool all_columns = false;
   bool made_by = false;
   std::string shard;
@@ -137,9 +139,14 @@ int run_sweep_command(const SweepOptions& options) {
             : "others lack");
     return kDone;
   }
+  const bool in_parts = options.resume || needs_parts(options.memory, points,
+                                                      options.simulate || !options.report.empty());
+  if (in_parts && base::is_standard_stream(options.csv)) {
+    throw base::InputError("error: --memory needs parts beside the CSV: name a file\n");
+  }
   base::CsvWriter csv = open_result(points, text, outputs);
   std::optional<LastWords> lost;
-  if (!options.resume && !base::is_standard_stream(options.csv)) {
+  if (!in_parts && !base::is_standard_stream(options.csv)) {
     lost.emplace(
         "\nstopped: nothing is kept. With --resume, what is done is kept, and the same command "
         "goes "
@@ -153,7 +160,7 @@ int run_sweep_command(const SweepOptions& options) {
       fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
     }
   };
-  if (options.resume) {
+  if (in_parts) {
     parts.open(folder);
     run_parts(parts, folder, {}, options);
     tell_time();
@@ -212,6 +219,12 @@ void add_sweep(Command& app, Run& chosen) {
       "keeps what is done");
   command
       ->add_option(
+          "--memory", options->memory,
+          "take at most so much memory, such as '512 MB': rows that would take more are kept "
+          "in OUT.csv.parts, as with --resume")
+      ->type_name(kText);
+  command
+      ->add_option(
           "--shard", options->shard,
           "do only the I-th of N shards, \"3/8\", into OUT.csv.parts; slurm: the task of a "
           "Slurm array. roofcast merge joins them")
@@ -234,6 +247,7 @@ void add_sweep(Command& app, Run& chosen) {
                             "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet",
                             "roofcast sweep hbm.yaml --csv whole.csv --all-columns --quiet",
                             "roofcast sweep hbm.yaml --csv long.csv --resume",
+                            "roofcast sweep hbm.yaml --csv bounded.csv --memory '512 MB'",
                             "roofcast sweep hbm.yaml --csv shards.csv --shard 1/1"}));
   command->callback([&chosen, options] {
     chosen = [options] {
