@@ -132,9 +132,9 @@ void add_fit(Command& calibrate, Run& chosen) {
       ->one_of({"shapes", "layers"});
   command->footer(examples(
       {"roofcast calibrate fit . --chip h200_sxm --stack vllm -o h200.yaml",
-       "roofcast calibrate fit gemm.csv --chip h200_sxm --stack vllm -o h200.yaml",
-       "roofcast calibrate fit gemm.csv --with-shipped --chip h200_sxm --stack vllm -o h200.yaml",
-       "roofcast calibrate fit --chip h200_sxm --stack vllm -o h200.yaml"}));
+       "roofcast calibrate fit gemm.csv --chip h200_sxm --stack vllm -o gemm.yaml",
+       "roofcast calibrate fit gemm.csv --with-shipped --chip h200_sxm --stack vllm -o joined.yaml",
+       "roofcast calibrate fit --chip h200_sxm --stack vllm -o shipped.yaml"}));
   command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
 }
 

@@ -236,7 +236,7 @@ void add_calibrate(Command& app, Run& chosen) {
   validate->footer(
       examples({"roofcast calibrate validate nccl",
                 "roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
-                "roofcast calibrate validate gemm gemm.csv --out errors.csv",
+                "roofcast calibrate validate gemm gemm.csv --out gemm_errors.csv",
                 "roofcast calibrate validate requests runs --out errors.csv",
                 "roofcast calibrate validate requests runs --report runs.html",
                 "roofcast calibrate validate requests runs --against errors.csv",
