@@ -44,9 +44,9 @@ def program(*arguments):
 
 
 def answer(*arguments):
-    """What the command prints as JSON, without what every answer begins with."""
+    """What the command prints as JSON, without what every answer begins and ends with."""
     printed = json.loads(program(*arguments, "--json"))
-    return {key: value for key, value in printed.items() if key not in ("roofcast", "units")}
+    return {key: value for key, value in printed.items() if key not in ("roofcast", "units", "made_by")}
 
 
 class Errors(unittest.TestCase):
