@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <random>
@@ -29,6 +30,7 @@ namespace fs = std::filesystem;
 struct KeptFiles {
   std::mutex mutex;
   bool protects = false;
+  std::string remedy;  // of those who want to replace what exists; empty: it is replaced
   std::vector<fs::path> read;
   std::vector<fs::path> written;
   std::map<fs::path, std::uint64_t> hashes;  // of those that their writers hashed
@@ -54,6 +56,11 @@ bool is_regular_or_new(const fs::path& file) {
   std::error_code error;
   const fs::file_type type = fs::status(file, error).type();
   return type == fs::file_type::regular || type == fs::file_type::not_found;
+}
+
+bool is_regular(const fs::path& file) {
+  std::error_code error;
+  return fs::is_regular_file(file, error);
 }
 
 // A process that was killed keeps its locks until its memory is freed.
@@ -87,6 +94,48 @@ void exchange(const char* from, const char* to) {
       return;
     }
   }
+}
+
+bool keeps_what_exists() {
+  const std::scoped_lock lock(kept_files().mutex);
+  return !kept_files().remedy.empty();
+}
+
+// That this process has read or written.
+void refuse_own_file(const fs::path& target) {
+  const std::scoped_lock lock(kept_files().mutex);
+  const auto is_target = [&](const fs::path& f) {
+    std::error_code error;
+    return fs::equivalent(f, target, error);
+  };
+  if (std::any_of(kept_files().read.begin(), kept_files().read.end(), is_target) ||
+      std::any_of(kept_files().written.begin(), kept_files().written.end(), is_target)) {
+    throw InputError(
+        fmt::format("error: {} is an input or another output of this command, and would be lost: "
+                    "choose another name\n",
+                    target.string()));
+  }
+}
+
+std::error_code give_name(const fs::path& part, const fs::path& target, bool must_be_new) {
+  std::error_code error;
+  if (!must_be_new) {
+    fs::rename(part, target, error);
+    return error;
+  }
+#ifdef RENAME_NOREPLACE
+  if (renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) {
+    return {};
+  }
+  if (errno != EINVAL && errno != ENOSYS) {  // else the file system cannot
+    return {errno, std::generic_category()};
+  }
+#endif
+  if (is_regular(target)) {
+    return std::make_error_code(std::errc::file_exists);
+  }
+  fs::rename(part, target, error);
+  return error;
 }
 
 }  // namespace
@@ -137,23 +186,31 @@ fs::path output_path(const fs::path& target) {
   return is_there ? target : folder / whole.relative_path();
 }
 
-void check_output(const fs::path& target) {
+void refuse_replacing(const std::string& remedy) {
   const std::scoped_lock lock(kept_files().mutex);
-  const auto is_target = [&](const fs::path& f) {
-    std::error_code error;
-    return fs::equivalent(f, target, error);
-  };
-  if (std::any_of(kept_files().read.begin(), kept_files().read.end(), is_target) ||
-      std::any_of(kept_files().written.begin(), kept_files().written.end(), is_target)) {
+  kept_files().remedy = remedy;
+}
+
+void check_output(const fs::path& target) {
+  refuse_own_file(target);
+  if (keeps_what_exists() && is_regular(output_path(target))) {
     throw InputError(
-        fmt::format("error: {} is an input or another output of this command, and would be lost: "
-                    "choose another "
-                    "name\n",
-                    target.string()));
+        fmt::format("error: {} is there already; {}\n", target.string(), kept_files().remedy));
   }
 }
 
-OutputFile::OutputFile(const fs::path& target, Writers writers) : target_(output_path(target)) {
+void check_beside(const fs::path& target, const fs::path& named, bool is_ours) {
+  refuse_own_file(target);
+  if (keeps_what_exists() && !is_ours && is_regular(output_path(target))) {
+    throw InputError(fmt::format(
+        "error: {0} is there already, and one would be written beside {1}: rename it, or "
+        "choose another name for {1}; {2}\n",
+        target.string(), named.string(), kept_files().remedy));
+  }
+}
+
+OutputFile::OutputFile(const fs::path& target, Output kind)
+    : target_(output_path(target)), kind_(kind) {
   if (outputs_are_redirected()) {
     std::error_code failed;  // is told by whoever writes the file
     fs::create_directories(target_.parent_path(), failed);
@@ -162,12 +219,12 @@ OutputFile::OutputFile(const fs::path& target, Writers writers) : target_(output
     committed_ = true;
     return;
   }
-  check_output(target);
+  kind == Output::named ? check_output(target) : refuse_own_file(target);
   std::error_code error;
   if (fs::is_symlink(target, error)) {
     target_ = fs::canonical(target, error);
   }
-  if (writers == Writers::several || !lock()) {
+  if (kind == Output::repeated || !lock()) {
     part_ = target_;
     part_ += unique_ending();
   }
@@ -249,7 +306,7 @@ std::error_code OutputFile::commit() {
     close(file);
   }
   if (!error) {
-    fs::rename(part_, target_, error);
+    error = give_name(part_, target_, kind_ == Output::named && keeps_what_exists());
   }
   committed_ = !error;
   if (committed_) {

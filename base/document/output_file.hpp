@@ -10,6 +10,9 @@
 // and gives it the target's name in one step, so that a reader finds the old file or the new one. Without commit() the
 // old file stays as it was. A target that is no regular file (a device, a pipe) is written directly.
 //
+// What exists is not replaced, once refuse_replacing() was called: the constructor refuses a target that is there, and
+// commit() one that came up in the meantime.
+//
 // Who writes a part holds its lock (flock). So a second writer of the target is refused. A killed program leaves its part
 // behind without the lock, and the next writer takes it over.
 #pragma once
@@ -24,13 +27,16 @@
 
 namespace roofcast::base {
 
-// Of one target at a time. Several may write what they know to be the same bytes: each has a part of its own, and no lock.
-enum class Writers { one, several };
+enum class Output {
+  named,   // by the user
+  beside,  // of a file that the user named: goes with it, after check_beside
+  repeated  // several may write what they know to be the same bytes: each has a part of its own, and no lock
+};
 
 class OutputFile {
  public:
   // Throws InputError as check_output does, and where another process writes the target.
-  explicit OutputFile(const std::filesystem::path& target, Writers writers = Writers::one);
+  explicit OutputFile(const std::filesystem::path& target, Output kind = Output::named);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
@@ -46,6 +52,7 @@ class OutputFile {
 
   std::filesystem::path target_;  // links are followed
   std::filesystem::path part_;
+  Output kind_;
   int lock_ = -1;  // a file that is open
   bool committed_ = false;
   std::optional<std::uint64_t> hash_;
@@ -60,8 +67,15 @@ bool outputs_are_redirected();
 // Where what is written under this name comes to lie.
 std::filesystem::path output_path(const std::filesystem::path& target);
 
-// Throws InputError if protect_inputs() was called and the target was read or written before.
+// From now on a file that exists is no target. `remedy` is what messages say of it: "--x replaces it".
+void refuse_replacing(const std::string& remedy);
+// Throws InputError if the target exists and refuse_replacing() was called, or if protect_inputs() was called and the
+// target was read or written before.
 void check_output(const std::filesystem::path& target);
+// The same for a file that comes to lie beside `named`, and that nobody has named. One that roofcast wrote for what lay
+// there before is replaced with it.
+void check_beside(const std::filesystem::path& target, const std::filesystem::path& named,
+                  bool is_ours);
 
 // From now on a file that this process has read or written is no target. A program with one command calls it once.
 void protect_inputs();

@@ -20,7 +20,7 @@ std::string bytes_of(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write_text(const std::filesystem::path& file, std::string_view text, Writers writers) {
+void write_text(const std::filesystem::path& file, std::string_view text, Output kind) {
   if (is_standard_stream(file)) {
     errno = 0;
     if (!(standard_output() << harmless(text, "\n\r\t") << std::flush)) {
@@ -30,7 +30,7 @@ void write_text(const std::filesystem::path& file, std::string_view text, Writer
     }
     return;
   }
-  OutputFile output(file, writers);
+  OutputFile output(file, kind);
   std::ofstream out(output.path(), std::ios::binary);
   out << text;
   out.close();

@@ -15,6 +15,6 @@ std::string bytes_of(const std::filesystem::path& file);
 // Writes the text byte for byte; to stdout ("-") without control characters. Throws InputError where the file cannot be
 // written whole.
 void write_text(const std::filesystem::path& file, std::string_view text,
-                Writers writers = Writers::one);
+                Output kind = Output::named);
 
 }  // namespace roofcast::base

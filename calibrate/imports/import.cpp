@@ -267,14 +267,10 @@ std::filesystem::path write_imported(const Imported& imported, const std::filesy
         fmt::format("error: {}: a table is called NAME.csv or NAME.csv.gz\n", table.string()));
   }
   beside.replace_extension(".yaml");
-  if (std::filesystem::exists(beside) && !is_manifest(beside)) {
-    throw base::InputError(fmt::format(
-        "error: {} is there and is no manifest; the one of the table would have its name\n",
-        beside.string()));
-  }
+  base::check_beside(beside, table, is_manifest(beside));
   base::CsvWriter csv(table, imported.columns);
   write(imported.rows, csv);
-  base::write_text(beside, manifest(imported, table, origin));
+  base::write_text(beside, manifest(imported, table, origin), base::Output::beside);
   return beside;
 }
 

@@ -183,6 +183,9 @@ Brief brief_of_scenario(const base::Node& document, const BriefQuestion& questio
 }  // namespace
 
 Brief brief(const base::Node& document, const BriefQuestion& question) {
+  if (!question.output.empty()) {
+    base::check_beside(csv_of(question), question.output, false);
+  }
   return document.find("workloads") != nullptr ? brief_of_roadmap(document, question)
          : document.find("axes") != nullptr    ? brief_of_sweep(document, question)
                                                : brief_of_scenario(document, question);

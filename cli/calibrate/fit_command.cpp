@@ -117,9 +117,7 @@ void add_fit(Command& calibrate, Run& chosen) {
   command->add_option("--stack", options->stack, "the stack whose rows are fitted")
       ->required()
       ->one_of(base::catalog_ids(workloads::stack_catalog()));
-  command->add_option("-o,--output", options->output, "the overlay, YAML")
-      ->type_name(kFile)
-      ->required();
+  command->add_option("-o,--output", options->output, "the overlay, YAML")->written()->required();
   command->add_option("--source", options->source, "a text that says where the tables come from")
       ->type_name(kText);
   command
@@ -134,9 +132,9 @@ void add_fit(Command& calibrate, Run& chosen) {
       ->one_of({"shapes", "layers"});
   command->footer(examples(
       {"roofcast calibrate fit . --chip h200_sxm --stack vllm -o h200.yaml",
-       "roofcast calibrate fit gemm.csv --chip h200_sxm --stack vllm -o h200.yaml",
-       "roofcast calibrate fit gemm.csv --with-shipped --chip h200_sxm --stack vllm -o h200.yaml",
-       "roofcast calibrate fit --chip h200_sxm --stack vllm -o h200.yaml"}));
+       "roofcast calibrate fit gemm.csv --chip h200_sxm --stack vllm -o gemm.yaml",
+       "roofcast calibrate fit gemm.csv --with-shipped --chip h200_sxm --stack vllm -o joined.yaml",
+       "roofcast calibrate fit --chip h200_sxm --stack vllm -o shipped.yaml"}));
   command->callback([&chosen, options] { chosen = [options] { return fit(*options); }; });
 }
 

@@ -92,7 +92,7 @@ void add_import(Command& calibrate, Run& chosen) {
       ->type_name(kFile)
       ->required();
   command->add_option("-o,--output", options->output, "the table, .csv or .csv.gz")
-      ->type_name(kFile)
+      ->written()
       ->required();
   command->add_option("--format", options->format, "of all sources, whatever they look like")
       ->one_of(calibrate::import_formats());
@@ -137,11 +137,12 @@ void add_import(Command& calibrate, Run& chosen) {
       ->group("Manifest");
   command->footer(examples(
       {"roofcast calibrate import gemm.csv -o rows.csv --licence Apache-2.0",
-       "roofcast calibrate import collector.txt -o rows.csv --chip h200_sxm",
-       "roofcast calibrate import nccl_8.txt -o rows.csv --chip h100_sxm --version 2.27.3",
-       "roofcast calibrate import timings.csv -o rows.csv --chip h100_sxm --stack vllm --map "
+       "roofcast calibrate import collector.txt -o collected.csv --chip h200_sxm",
+       "roofcast calibrate import nccl_8.txt -o nccl.csv --chip h100_sxm --version 2.27.3",
+       "roofcast calibrate import timings.csv -o timed.csv --chip h100_sxm --stack vllm --map "
        "m=M,n=N,k=K,time_us=latency --fill gemm_dtype=bfloat16",
-       "roofcast calibrate import kernels.csv -o rows.csv --chip h100_sxm --stack vllm --kind gemm "
+       "roofcast calibrate import kernels.csv -o traced.csv --chip h100_sxm --stack vllm --kind "
+       "gemm "
        "--kernel gemm --fill m=64,n=4096,k=1024,gemm_dtype=bfloat16"}));
   command->callback([&chosen, options] { chosen = [options] { return import(*options); }; });
 }

@@ -66,9 +66,9 @@ void add_parameters(Command& calibrate, Run& chosen) {
       "from its generic value; the uncertainties are of these.");
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->page, "write the page with all of it, Markdown")
-      ->type_name(kFile);
+      ->written();
   command->add_option("--csv", options->csv, "write every placed value with its uncertainty")
-      ->type_name(kFile);
+      ->written();
   command->footer(
       examples({"roofcast calibrate parameters",
                 "roofcast calibrate parameters -o parameters.md --csv parameters.csv"}));

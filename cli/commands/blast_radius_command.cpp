@@ -6,6 +6,7 @@
 
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
@@ -81,6 +82,7 @@ nlohmann::ordered_json json_of(const sim::BlastRadius& result, const sim::Scenar
 
 int run_blast_radius(const BlastRadiusOptions& options) {
   const base::Node document = scenario_document(options.scenario, options.set);
+  note_question("scenario", document);
   const sim::Scenario scenario = sim::read_scenario(document);
   const sim::BlastRadius result =
       sim::blast_radius(document, static_cast<std::int64_t>(options.ports));

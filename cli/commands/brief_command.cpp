@@ -11,6 +11,7 @@
 #include "cli/answers/briefs.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 
@@ -24,7 +25,12 @@ struct BriefOptions : BriefQuestion {
 int run_brief(BriefOptions question) {
   const std::filesystem::path file(std::exchange(
       question.output, base::is_standard_stream(question.output) ? "" : question.output));
-  const Brief page = brief(base::load_document(question.name), question);
+  const base::Node document = base::load_document(question.name);
+  note_question(document.find("workloads") != nullptr ? "roadmap"
+                : document.find("axes") != nullptr    ? "sweep"
+                                                      : "scenario",
+                document);
+  const Brief page = brief(document, question);
   if (question.output.empty()) {
     const Brief alone = without_citations(page);
     if (question.json) {
@@ -36,7 +42,8 @@ int run_brief(BriefOptions question) {
     }
     return kDone;
   }
-  base::write_text(file, file.extension() == ".html" ? html(page) : markdown(page));
+  base::write_text(file, file.extension() == ".html" ? html(page, provenance_element(file.string()))
+                                                     : markdown(page));
   if (question.json) {
     print_json(json_of(page));
   }
@@ -70,8 +77,7 @@ void add_brief(Command& app, Run& chosen) {
                    "the file of the page: HTML if it ends in .html, else Markdown; -: print "
                    "Markdown; default: print "
                    "it as text")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   command->add_json(options->json);
   command->add_flag("--no-replay", options->no_replay,
                     "replay nothing: what the page recommends is estimated only");

@@ -41,12 +41,12 @@ void add_accuracy(Command& calibrate, Run& chosen) {
   auto options = std::make_shared<Options>();
   command->add_option("tables", options->tables, kTables)->type_name(kFile);
   command->add_option("-o,--output", options->output, "the file of the page, Markdown")
-      ->type_name(kFile)
+      ->written()
       ->required();
   command
       ->add_option("--spreads", options->spreads,
                    "write the spreads of measurements to this file, YAML")
-      ->type_name(kFile);
+      ->written();
   command->footer(examples({"roofcast calibrate accuracy . -o accuracy.md"}));
   command->callback([&chosen, options] {
     chosen = [options] {
@@ -183,7 +183,7 @@ void add_calibrate(Command& app, Run& chosen) {
                    "$ROOFCAST_DATA")
       ->type_name(kFile);
   validate->add_option("--out", options->out, "write every row with its forecast, as CSV")
-      ->type_name(kFile);
+      ->written();
   validate->add_option("--where", options->where, "use only rows with this text in this column")
       ->type_name(kColumnValue)
       ->take_all();
@@ -206,7 +206,7 @@ void add_calibrate(Command& app, Run& chosen) {
           "--report", options->report,
           "for requests: write an HTML page with the measured and the simulated distributions and "
           "queues")
-      ->type_name(kFile);
+      ->written();
   validate
       ->add_option(
           "--against", options->against,
@@ -236,7 +236,7 @@ void add_calibrate(Command& app, Run& chosen) {
   validate->footer(
       examples({"roofcast calibrate validate nccl",
                 "roofcast calibrate validate gemm gemm.csv --where system=h200_sxm",
-                "roofcast calibrate validate gemm gemm.csv --out errors.csv",
+                "roofcast calibrate validate gemm gemm.csv --out gemm_errors.csv",
                 "roofcast calibrate validate requests runs --out errors.csv",
                 "roofcast calibrate validate requests runs --report runs.html",
                 "roofcast calibrate validate requests runs --against errors.csv",

@@ -20,7 +20,7 @@ void add_claims(Command& calibrate, Run& chosen) {
   auto output = std::make_shared<std::string>();
   auto page = std::make_shared<std::string>("workloads");
   command->add_option("-o,--output", *output, "the file of the page, Markdown; default: print it")
-      ->type_name(kFile);
+      ->written();
   command->add_option("--page", *page, "models and servers, or whole training runs")
       ->one_of({"workloads", "runs"})
       ->capture_default_str();

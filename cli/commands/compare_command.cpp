@@ -159,11 +159,11 @@ int run_compare(CompareOptions& options) {
     return compare_measured(measured);
   }
   if (const CompareMeasuredOptions none; says_anything(options.said) || !options.said.set.empty() ||
-                                         options.measured.force ||
+                                         options.measured.anyway ||
                                          options.measured.iterations != none.iterations ||
                                          options.measured.iteration != none.iteration) {
     throw base::InputError(
-        "error: --set, --force, --iterations, --iteration and what says a scenario (--model, …) "
+        "error: --set, --anyway, --iterations, --iteration and what says a scenario (--model, …) "
         "are of measured logs\n");
   }
   results.json = options.measured.format == "json";
@@ -239,15 +239,13 @@ void add_compare(Command& app, Run& chosen) {
   command
       ->add_option("--csv", results.csv,
                    "write every number as CSV; for two results, every row and what happened to it")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   command
       ->add_option(
           "--report", options->report,
           "write an HTML report; of a roadmap: options, features, and weights that a reader can "
           "change; of two results: both fronts in one chart, and the rows that moved most")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   CompareMeasuredOptions& measured = options->measured;
   add_scenario_options(*command, options->said, Lists::no);
   command
@@ -255,7 +253,7 @@ void add_compare(Command& app, Run& chosen) {
                    "change a knob of the scenario; it wins over what a log says")
       ->type_name(kKnobValue)
       ->take_all();
-  command->add_flag("--force", measured.force,
+  command->add_flag("--anyway", measured.anyway,
                     "compare a log, too, whose model, GPU, parallel sizes or lengths are not those "
                     "of the scenario");
   command

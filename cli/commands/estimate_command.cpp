@@ -15,6 +15,7 @@
 #include "cli/pages/pipeline_chart.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/question/manifest_options.hpp"
 #include "cli/question/scenario_options.hpp"
 #include "cli/tables/metric_cells.hpp"
@@ -345,6 +346,7 @@ void draw_timeline(const EstimateOptions& options, const sim::ScenarioView& view
 int run_estimate(const EstimateOptions& options) {
   base::Node document = described_scenario(options.said, "estimate");
   set_as_if_unmeasured(document, options.as_if_unmeasured);
+  note_question("scenario", document);
   const sim::StreamedScenario streamed = sim::read_streamed_scenario(document);
   const sim::Scenario& scenario = streamed.scenario;
   sim::Workspace workspace;
@@ -431,8 +433,7 @@ void add_estimate(Command& app, Run& chosen) {
   command
       ->add_option("--timeline", options->timeline,
                    "draw the pipeline of a training step to this file, as SVG")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   add_manifest_options(*command, options->manifest);
   command->add_flag("--no-replay", options->no_replay,
                     "replay nothing: every value is estimated only");

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -19,16 +18,11 @@ namespace {
 struct InitOptions {
   std::string file = "scenario.yaml";
   FirstAnswers answers;
-  bool force = false;
 };
 
 int run_init(InitOptions& options) {
   FirstAnswers& answers = options.answers;
   const bool to_stdout = options.file == "-";
-  if (!to_stdout && !options.force && std::filesystem::exists(options.file)) {
-    throw base::InputError(
-        fmt::format("error: {} is there already; --force replaces it\n", options.file));
-  }
   if (const std::string missing = missing_options(answers); !missing.empty()) {
     if (isatty(STDIN_FILENO) == 0) {
       throw base::InputError(
@@ -39,11 +33,10 @@ int run_init(InitOptions& options) {
   }
   const std::string next = next_command(answers, to_stdout ? "FILE" : options.file);
   const std::string text = commented_scenario(answers, next);
+  base::write_text(options.file, text);
   if (to_stdout) {
-    say("{}", text);
     return kDone;
   }
-  base::write_text(options.file, text);
   say("Wrote {}. Next:\n  {}\n", options.file, next);
   return kDone;
 }
@@ -60,7 +53,7 @@ void add_init(Command& app, Run& chosen) {
   auto options = std::make_shared<InitOptions>();
   FirstAnswers& answers = options->answers;
   command->add_option("file", options->file, "the file to write, or - for the standard output")
-      ->type_name(kFile)
+      ->written()
       ->capture_default_str();
   add_scenario_options(*command, answers.said, Lists::no);
   std::vector<std::string> findable;
@@ -68,7 +61,6 @@ void add_init(Command& app, Run& chosen) {
     findable.emplace_back(each.name);
   }
   command->add_option("--find", answers.find, "what to find; default: speed")->one_of(findable);
-  command->add_flag("--force", options->force, "replace a file that is there");
   command->footer(examples(
       {"roofcast init first.yaml --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "
        "--input 2000 --output 500 --clients 64 --ttft-p95 1s --tpot-p95 30ms --find clients",

@@ -12,6 +12,7 @@
 #include "cli/kernels/kernel_page.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 
@@ -40,7 +41,8 @@ int run_kernel(const KernelOptions& options) {
     write_kernel_csv(question, curve, options.csv);
   }
   if (!options.report.empty()) {
-    base::write_text(options.report, html(kernel_page(question, curve)));
+    base::write_text(options.report,
+                     html(kernel_page(question, curve), provenance_element(options.report)));
   }
   if (options.json) {
     print_json(kernel_json(question, curve));
@@ -142,14 +144,11 @@ void add_kinds(Command& app, Run& chosen, const std::string& name, const std::st
         ->type_name(kText)
         ->take_all();
     command->add_json(options->json);
-    command->add_option("--csv", options->csv, "also write rows as CSV")
-        ->type_name(kFile)
-        ->group("Output");
+    command->add_option("--csv", options->csv, "also write rows as CSV")->written();
     command
         ->add_option("--report", options->report,
                      "also write a page with a roofline, waves and the table")
-        ->type_name(kFile)
-        ->group("Output");
+        ->written();
     command->footer(
         examples({fmt::format("roofcast {} {} {} {}", name, kind.name, kind.example,
                               sends ? "--system hgx_h100" : "--chip h100_sxm"),

@@ -35,9 +35,7 @@ int run_merge(const MergeOptions& options) {
     parts.check(folder);
   }
   base::CsvWriter csv = open_result(points, text, outputs);
-  sim::ResultTable table = parts.read(folders);
-  sim::rank_rows(points, table);
-  finish_sweep(points, table, {}, text, outputs, csv);
+  finish_parts(points, {parts, folders}, text, outputs, csv);
   return kDone;
 }
 
@@ -58,14 +56,17 @@ void add_merge(Command& app, Run& chosen) {
   command
       ->add_option("--csv", options->outputs.csv,
                    "write the rows to this file; compressed if it ends in .gz")
-      ->type_name(kFile)
-      ->group("Output")
+      ->written()
       ->required();
   command->add_option("--report", options->outputs.report, "write a self-contained HTML report")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   command->add_flag("--no-replay", options->no_replay, "replay nothing: rows are estimated only");
   command->add_json(options->outputs.json);
+  command
+      ->add_flag("--made-by", options->outputs.made_by,
+                 "write a last column, made_by: the id of what made the rows, which "
+                 "OUT.provenance.json has too")
+      ->group("Output");
   command->add_flag("--quiet", options->outputs.quiet, "print nothing")->group("Output");
   command->add_option("--threads", options->outputs.threads, "number of threads; 0: all cores")
       ->type_name(kNumber)

@@ -195,9 +195,7 @@ void add_pack(Command& app, Run& chosen) {
       ->type_name(kNumber)
       ->within(std::size_t{1}, std::size_t{100'000})
       ->capture_default_str();
-  command->add_option("--csv", options->csv, "write the bins, one per row")
-      ->type_name(kFile)
-      ->group("Output");
+  command->add_option("--csv", options->csv, "write the bins, one per row")->written();
   command->add_format(options->format, {"text", "json"});
   command->add_flag("--strict", options->strict, "exit with 3 if something does not fit");
   command->footer(examples(

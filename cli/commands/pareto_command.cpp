@@ -344,9 +344,7 @@ void add_pareto(Command& app, Run& chosen) {
       ->add_option("--against", options->against,
                    "an older CSV: shows what moved from its front to this one, and by how much")
       ->type_name(kFile);
-  command->add_option("--csv", options->csv, "write the rows of the front to this file")
-      ->type_name(kFile)
-      ->group("Output");
+  command->add_option("--csv", options->csv, "write the rows of the front to this file")->written();
   command->add_flag("--json", options->json, "print the front as JSON")->group("Output");
   command->footer(examples(
       {"roofcast pareto out.csv --maximize interactivity_tok_per_s_per_user --minimize gpus",

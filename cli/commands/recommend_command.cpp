@@ -9,6 +9,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/question/manifest_options.hpp"
 #include "cli/question/scenario_options.hpp"
 #include "cli/recommend/recommend_answer.hpp"
@@ -273,6 +274,7 @@ sim::TrainingQuestion training_question_of(const RecommendOptions& options, Node
 
 int recommend_training(const RecommendOptions& options, Node document) {
   const sim::TrainingQuestion q = training_question_of(options, std::move(document));
+  note_question("scenario", q.base);
   const auto start = std::chrono::steady_clock::now();
   const sim::TrainingSearch search = sim::search_trainings(q, 0);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -305,6 +307,7 @@ int run_recommend(const RecommendOptions& options) {
   }
   Heading heading;
   const sim::Question q = question_of(options, heading);
+  note_question("scenario", q.base);
   const auto start = std::chrono::steady_clock::now();
   const sim::Recommendation r = [&] {
     sim::ReplayProgress rows;
@@ -376,13 +379,11 @@ void add_recommend(Command& app, Run& chosen) {
   command->add_flag("--no-replay", options->no_replay, "no replays: the answer is estimated only");
   command->add_flag("--strict", options->strict, "exit with 3 if nothing meets the conditions");
   command->add_option("-o,--csv", options->csv, "write all rows to this file, as a sweep does")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   command
       ->add_option("--report", options->report,
                    "write a page of all rows that begins with the answer: one HTML file")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   add_manifest_options(*command, options->manifest);
   command->add_format(options->format, {"text", "json"});
   command->add_flag("--quiet", options->quiet, "print no progress and no timing")->group("Output");

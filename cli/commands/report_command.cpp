@@ -1,19 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/pages/report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
+#include "cli/provenance/sweep_parts.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
+#include "sim/decide/sweep_run.hpp"
 
 namespace roofcast::cli {
 namespace {
 
+void tell_report(const std::string& output, std::size_t rows, bool json) {
+  if (json) {
+    print_json({{"report", output}, {"rows", rows}});
+  } else {
+    say("Report  {}\n", output);
+  }
+}
+
+// Of shards that are not merged.
+int report_parts(const std::filesystem::path& folder, const std::string& output, bool json) {
+  const base::Node document = base::load_document(folder / "sweep.yaml");
+  note_question("sweep", document);
+  const sim::SweepPoints points(sim::read_sweep(document));
+  const std::string text = sweep_text(document, points.sweep());
+  SweepParts parts(points, text, simulates(folder));
+  parts.adopt(folder);
+  parts.check(folder);
+  sim::ResultTable table = parts.read({folder});
+  sim::rank_rows(points, table);
+  write_report(table, &points, text, output);
+  tell_report(output, table.rows(), json);
+  return kDone;
+}
+
 int run_report(const std::string& results, const std::string& output, bool json) {
+  if (std::error_code error; std::filesystem::is_directory(results, error)) {
+    return report_parts(results, output, json);
+  }
   base::CsvFile file(results);
   const sim::ResultTable table = read_results(file);
   if (table.rows() == 0) {
@@ -26,6 +58,7 @@ int run_report(const std::string& results, const std::string& output, bool json)
     write_report(table, nullptr, "", output);
   } else {
     const base::Node document = base::load_document(beside);
+    note_question("sweep", document);
     const sim::SweepPoints points(sim::read_sweep(document));
     if (points.size() != table.rows()) {
       throw base::InputError(fmt::format("error: {} makes {} points, {} has {} rows\n",
@@ -33,11 +66,7 @@ int run_report(const std::string& results, const std::string& output, bool json)
     }
     write_report(table, &points, document.place.source->text, output);
   }
-  if (json) {
-    print_json({{"report", output}, {"rows", table.rows()}});
-  } else {
-    say("Report  {}\n", output);
-  }
+  tell_report(output, table.rows(), json);
   return kDone;
 }
 
@@ -52,10 +81,12 @@ void add_report(Command& app, Run& chosen) {
   auto results = std::make_shared<std::string>();
   auto output = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("results", *results, "a CSV written by `roofcast sweep`")
+  command
+      ->add_option("results", *results,
+                   "a CSV written by `roofcast sweep`, or a folder of all its parts, OUT.csv.parts")
       ->type_name(kFile)
       ->required();
-  command->add_option("-o,--output", *output, "the HTML file")->type_name(kFile)->required();
+  command->add_option("-o,--output", *output, "the HTML file")->written()->required();
   command->add_json(*json);
   command->footer(examples(
       {"roofcast report out.csv --output out.html", "roofcast report hbm.csv.gz -o hbm.html"}));

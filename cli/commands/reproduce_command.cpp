@@ -17,6 +17,7 @@
 #include "base/document/catalog.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
+#include "base/document/standard_streams.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/file_hashes.hpp"
@@ -58,15 +59,18 @@ class Folder {
   fs::path path_;
 };
 
-// Runs a command in a process of its own, which writes below `folder` and nowhere else. What it prints on stdout is thrown
-// away, and its stdin is empty. Returns its exit code.
+// What a command that runs again prints.
+fs::path printed(const fs::path& folder) { return folder / "stdout"; }
+
+// Runs a command in a process of its own, which writes below `folder` and nowhere else. Its stdin is empty. Returns its
+// exit code.
 int run_again(const Provenance& made, const fs::path& folder) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    const int nothing = open("/dev/null", O_RDWR);
-    dup2(nothing, STDIN_FILENO);
-    dup2(nothing, STDOUT_FILENO);
+    constexpr mode_t kOwn = 0600;
+    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    dup2(open(printed(folder).c_str(), O_WRONLY | O_CREAT, kOwn), STDOUT_FILENO);
     base::redirect_outputs(folder);
     std::vector<std::string> arguments = made.command;
     arguments.insert(arguments.begin(), "roofcast");
@@ -138,6 +142,9 @@ struct Output {
 // What was written, and the file that is judged as it: `given`, what lies beside it under the name that was recorded, or
 // else what lies where it was written.
 std::vector<Output> outputs_of(const Provenance& made, const fs::path& given) {
+  if (!made.file.empty()) {  // it is a part of the file
+    return {{{made.file, ""}, given}};
+  }
   std::vector<Output> outputs;
   const auto is_given = [&](const RecordedFile& output) {
     return output.path.filename() == given.filename();
@@ -174,7 +181,7 @@ std::string verdict(const Output& output, const fs::path& now) {
   }
   std::error_code error;
   const bool is_there = fs::exists(output.file, error);
-  if (is_there && is_as_recorded(output.file, output.recorded)) {
+  if (is_there && (output.recorded.hash.empty() || is_as_recorded(output.file, output.recorded))) {
     return "other bytes than now";
   }
   return fmt::format("{}; {}", is_there ? "it was changed after it was made" : "it is not there",
@@ -185,10 +192,14 @@ std::string verdict(const Output& output, const fs::path& now) {
 
 int run_reproduce(const ReproduceOptions& options) {
   const fs::path given = fs::absolute(options.file);
-  const fs::path file = given.extension() == ".json" ? given : provenance_beside(given);
-  if (std::error_code error; !fs::exists(file, error)) {
+  const fs::path beside = provenance_beside(given);
+  std::error_code error;
+  const bool is_own =
+      given.extension() == ".json" || (given.extension() == ".html" && !fs::exists(beside, error));
+  const fs::path file = is_own ? given : beside;
+  if (!fs::exists(file, error)) {
     throw base::InputError(
-        fmt::format("error: there is no {}; a result has one beside it\n",
+        fmt::format("error: there is no {}; a CSV has one beside it\n",
                     (fs::path(options.file).parent_path() / file.filename()).string()));
   }
   if (base::outputs_are_redirected()) {
@@ -204,9 +215,10 @@ int run_reproduce(const ReproduceOptions& options) {
     print(fmt::format("made by version {}; this is {}\n", made.version, version()));
   }
   const Folder folder;
-  std::error_code error;
   const std::string catalog = restore_catalog(made);
-  fs::current_path(made.directory, error);  // relative inputs start there; else here
+  if (!made.directory.empty()) {
+    fs::current_path(made.directory, error);  // relative inputs start there; else here
+  }
   const std::vector<Output> outputs = outputs_of(made, given);
   const std::vector<std::string> changed = changed_inputs(made);
   if (!options.quiet) {
@@ -230,11 +242,14 @@ int run_reproduce(const ReproduceOptions& options) {
                                  {"catalog", catalog}};
   for (const Output& output : outputs) {
     const fs::path now =
-        folder.path() / fs::absolute(output.recorded.path).lexically_normal().relative_path();
+        base::is_standard_stream(output.recorded.path)
+            ? printed(folder.path())
+            : folder.path() / fs::absolute(output.recorded.path).lexically_normal().relative_path();
     const std::string said = verdict(output, now);
     const bool equal = same_bytes(output.file, now);
     same = same && equal;
-    const std::string difference = equal ? "" : difference_of_makers(file, provenance_beside(now));
+    const std::string difference =
+        equal ? "" : difference_of_makers(file, made.file.empty() ? provenance_beside(now) : now);
     const std::string name = output.file.filename().string();
     print(fmt::format("{}: {}\n{}", name, said, difference));
     json["files"].push_back({{"file", name},
@@ -256,19 +271,24 @@ void add_reproduce(Command& app, Run& chosen) {
       "reproduce",
       "Runs the command of a result again, and says whether it gives the same bytes\n"
       "Each CSV has a file beside it, OUT.provenance.json: the version, the command, and every "
-      "catalog entry and file that it read, with hashes. The file that is named is compared. "
+      "catalog entry and file that it read, with hashes. Pages and JSON answers have it within. "
+      "The file that is named is compared. "
       "Nothing "
       "is written over. Exit code 3: the bytes differ; it says whether the file was changed, and "
       "which inputs and entries of the catalog were.");
   auto options = std::make_shared<ReproduceOptions>();
-  command->add_option("result", options->file, "a CSV of roofcast, or its OUT.provenance.json")
+  command
+      ->add_option("result", options->file,
+                   "a CSV of roofcast or its OUT.provenance.json, an HTML page, or a "
+                   "JSON answer")
       ->type_name(kFile)
       ->required();
   command->add_json(options->json);
   command->add_flag("--quiet", options->quiet, "do not print the command")->group("Output");
-  command->footer(examples({"roofcast show example llama-70b > llama-70b.yaml",
-                            "roofcast simulate llama-70b.yaml --csv requests.csv",
-                            "roofcast reproduce requests.csv"}));
+  command->footer(examples(
+      {"roofcast show example llama-70b > llama-70b.yaml",
+       "roofcast simulate llama-70b.yaml --csv requests.csv", "roofcast reproduce requests.csv",
+       "roofcast estimate llama-70b.yaml --json > answer.json", "roofcast reproduce answer.json"}));
   command->callback([&chosen, options] { chosen = [options] { return run_reproduce(*options); }; });
 }
 

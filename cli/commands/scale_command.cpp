@@ -9,6 +9,7 @@
 #include "cli/pages/report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
@@ -266,6 +267,7 @@ void write_page(const std::vector<sim::ScaledStep>& steps, const base::Node& doc
 
 int run_scale(const ScaleOptions& options) {
   const base::Node document = scenario_document(options.scenario, options.set);
+  note_question("scenario", document);
   const std::vector<sim::ScaledStep> steps =
       sim::scaled_steps(document, counts_of(options, document),
                         options.strong ? sim::Scaling::strong : sim::Scaling::weak);
@@ -315,12 +317,8 @@ void add_scale(Command& app, Run& chosen) {
                    "change a knob: its dotted path, =, a value or a factor (x1.5)")
       ->type_name(kKnobValue)
       ->take_all();
-  command->add_option("--csv", options->csv, "also write rows as CSV")
-      ->type_name(kFile)
-      ->group("Output");
-  command->add_option("--report", options->report, "write a self-contained HTML report")
-      ->type_name(kFile)
-      ->group("Output");
+  command->add_option("--csv", options->csv, "also write rows as CSV")->written();
+  command->add_option("--report", options->report, "write a self-contained HTML report")->written();
   command->add_format(options->format, {"text", "json"});
   command->add_flag("--strict", options->strict, "exit with 3 if a count does not run");
   command->footer(examples({"roofcast show example llama-405b_run > run.yaml",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/document/notes.hpp"
 #include "base/document/problems.hpp"
 #include "base/nearest.hpp"
 #include "cli/catalog/json_schema.hpp"
@@ -23,10 +24,12 @@ int print_schema(const std::string& kind, bool json) {
                                        near ? fmt::format("; did you mean \"{}\"?", *near) : "",
                                        fmt::join(kinds, ", ")));
   }
+  const nlohmann::ordered_json schema = json_schema(kind);
+  base::take_notes();  // of the documents that the readers were asked with
   if (json) {
-    print_json(json_schema(kind));
+    print_json(schema);
   } else {
-    say("{}\n", json_schema(kind).dump(2));
+    say("{}\n", schema.dump(2));
   }
   return kDone;
 }

@@ -8,6 +8,7 @@
 #include "cli/pages/sensitivity_report.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
@@ -28,6 +29,7 @@ struct SensitivityOptions {
 
 int run_sensitivity(const SensitivityOptions& options) {
   const base::Node document = scenario_document(options.scenario, options.set);
+  note_question("scenario", document);
   const sim::OverriddenScenario scenario(document, "--set");
   sim::Workspace workspace;
   const sim::ServingEstimate estimate = sim::estimate(sim::view(scenario.scenario()), workspace);
@@ -45,6 +47,7 @@ int run_sensitivity(const SensitivityOptions& options) {
     }
     return options.strict ? kInfeasible : kDone;
   }
+  note_seed("sample", static_cast<std::int64_t>(options.question.variance.seed));
   const SensitivityAnswer a = sensitivity(options.question, scenario, estimate);
   if (options.format == "json") {
     nlohmann::ordered_json json = sensitivity_json(a);
@@ -117,8 +120,7 @@ void add_sensitivity(Command& app, Run& chosen) {
   command
       ->add_option("--report", options->report,
                    "write an HTML report with every table as a chart, by metric")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   command->add_format(options->format, {"text", "json", "csv"});
   command->add_flag("--strict", options->strict, "exit with 3 if the scenario does not fit");
   command->footer(examples(

@@ -8,6 +8,7 @@
 #include "cli/catalog/catalogs.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
 #include "cli/text/json_answer.hpp"
@@ -77,37 +78,13 @@ base::Node document_of(const DocumentKind& kind, const std::string& id, bool qui
              : base::load_entry(catalog, id);
 }
 
-// Numbers, true, false and null as JSON has them; quantities as they are written.
-nlohmann::ordered_json json_of(const base::Node& node) {
-  using Json = nlohmann::ordered_json;
-  if (node.is_map()) {
-    Json json = Json::object();
-    for (const base::Entry& entry : node.entries) {
-      json[entry.key] = json_of(entry.value);
-    }
-    return json;
-  }
-  if (node.is_sequence()) {
-    Json json = Json::array();
-    for (const base::Node& item : node.items) {
-      json.push_back(json_of(item));
-    }
-    return json;
-  }
-  if (node.is_null()) {
-    return {};
-  }
-  const Json value = node.quoted ? Json() : Json::parse(node.text, nullptr, false);
-  return value.is_number() || value.is_boolean() ? value : Json(node.text);
-}
-
 int show(const DocumentKind& kind, const std::string& id, bool as_json) {
   if (as_json) {
     const base::Node document = document_of(kind, id, true);
     nlohmann::ordered_json json = {{"units", "as written"}, {"kind", kind.name}, {"id", id}};
-    json["document"] = json_of(document);
+    json["document"] = document_json(document);
     if (document.find("base") != nullptr || kind.catalog().is_foreign(document)) {
-      json["whole"] = json_of(resolved(document, kind.place));
+      json["whole"] = document_json(resolved(document, kind.place));
     }
     print_json(json);
     return kDone;

@@ -13,6 +13,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/question/scenario_options.hpp"
 #include "cli/simulate/drawn_report.hpp"
 #include "cli/simulate/drawn_runs.hpp"
@@ -193,6 +194,8 @@ int run_simulate(const SimulateOptions& options) {
     stream.seed = *options.seed;
   }
   check(options, stream);
+  note_question("scenario", document);
+  note_seed("traffic", stream.seed);
   a.requests = workloads::draw_requests(stream);
   a.stream = stream_text(a.scenario, a.requests);
   a.simulation = sim::simulate(sim::view(a.scenario.scenario), a.requests,
@@ -281,18 +284,14 @@ void add_simulate(Command& app, Run& chosen) {
       ->type_name(kNumber)
       ->within(std::size_t{0}, kMostThreads)
       ->group("Alarm");
-  command->add_option("--csv", options->csv, "write the requests, one per row")
-      ->type_name(kFile)
-      ->group("Output");
+  command->add_option("--csv", options->csv, "write the requests, one per row")->written();
   command
       ->add_option("--timeline", options->timeline, "write the state of each second, one per row")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   command
       ->add_option("--report", options->report,
                    "write an HTML report with distributions, and queues by the second")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   command->add_format(options->format, {"text", "json"});
   command->footer(examples(
       {"roofcast simulate --model llama-3.1-70b --precision fp8 --system hgx_h200 --gpus 8 "

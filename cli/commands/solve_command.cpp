@@ -9,6 +9,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
 #include "cli/text/scenario_text.hpp"
@@ -27,6 +28,7 @@ struct SolveOptions {
 
 int run_solve(SolveOptions& options) {
   options.question.scenario = scenario_document(options.scenario, {});
+  note_question("scenario", options.question.scenario);
   const SolveAnswer a = [&] {
     std::atomic<std::size_t> done{0};
     const std::atomic<std::size_t> total{0};  // not known before the end

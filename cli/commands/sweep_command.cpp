@@ -13,6 +13,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/sweep_parts.hpp"
 #include "cli/sweep/finished_sweep.hpp"
+#include "cli/sweep/sweep_memory.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
 #include "sim/confirm/replayed_rows.hpp"
@@ -32,7 +33,9 @@ struct SweepOptions {
   std::string as_if_unmeasured;
   bool json = false;
   bool resume = false;
+  std::string memory;
   bool all_columns = false;
+  bool made_by = false;
   std::string shard;
 };
 
@@ -120,7 +123,7 @@ int run_sweep_command(const SweepOptions& options) {
   const sim::SweepPoints points(sim::read_sweep(document));
   const std::string text = sweep_text(document, points.sweep());
   const SweepOutputs outputs{options.csv,        options.report, options.threads, options.simulate,
-                             !options.no_replay, options.quiet,  options.json};
+                             !options.no_replay, options.quiet,  options.json,    options.made_by};
   const std::filesystem::path folder = base::output_path(parts_folder(options.csv));
   const SweepParts parts(points, text, options.simulate);
   if (!options.shard.empty()) {
@@ -136,9 +139,14 @@ int run_sweep_command(const SweepOptions& options) {
             : "others lack");
     return kDone;
   }
+  const bool in_parts = options.resume || needs_parts(options.memory, points,
+                                                      options.simulate || !options.report.empty());
+  if (in_parts && base::is_standard_stream(options.csv)) {
+    throw base::InputError("error: --memory needs parts beside the CSV: name a file\n");
+  }
   base::CsvWriter csv = open_result(points, text, outputs);
   std::optional<LastWords> lost;
-  if (!options.resume && !base::is_standard_stream(options.csv)) {
+  if (!in_parts && !base::is_standard_stream(options.csv)) {
     lost.emplace(
         "\nstopped: nothing is kept. With --resume, what is done is kept, and the same command "
         "goes "
@@ -146,29 +154,29 @@ int run_sweep_command(const SweepOptions& options) {
   }
   const auto start = std::chrono::steady_clock::now();
   std::vector<sim::ServingEstimate> estimates;
-  sim::ResultTable table = [&] {
-    if (options.resume) {
-      parts.open(folder);
-      run_parts(parts, folder, {}, options);
-      return parts.read({folder});
+  const auto tell_time = [&] {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    if (!options.quiet) {
+      fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
     }
+  };
+  if (in_parts) {
+    parts.open(folder);
+    run_parts(parts, folder, {}, options);
+    tell_time();
+    finish_parts(points, {parts, {folder}}, text, outputs, csv);
+    parts.remove(folder);
+    return kDone;
+  }
+  sim::ResultTable table = [&] {
     std::atomic<std::size_t> done{0};
     const std::atomic<std::size_t> total{points.size()};
     const Progress progress(done, total, "points", options.quiet);
     return sim::run_sweep(points, options.threads, &done,
                           options.simulate && points.size() <= kMostKept ? &estimates : nullptr);
   }();
-  if (options.resume) {
-    sim::rank_rows(points, table);
-  }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (!options.quiet) {
-    fmt::print(stderr, "{} points in {:.2f} s\n", points.size(), elapsed.count());
-  }
+  tell_time();
   finish_sweep(points, table, estimates, text, outputs, csv);
-  if (options.resume) {
-    parts.remove(folder);
-  }
   return kDone;
 }
 
@@ -190,12 +198,9 @@ void add_sweep(Command& app, Run& chosen) {
   command
       ->add_option("--csv", options->csv,
                    "write the rows to this file; compressed if it ends in .gz")
-      ->type_name(kFile)
-      ->group("Output")
+      ->written()
       ->required();
-  command->add_option("--report", options->report, "write a self-contained HTML report")
-      ->type_name(kFile)
-      ->group("Output");
+  command->add_option("--report", options->report, "write a self-contained HTML report")->written();
   command
       ->add_flag("--all-columns", options->all_columns,
                  "write every column: also those that this sweep can have no value of")
@@ -214,10 +219,21 @@ void add_sweep(Command& app, Run& chosen) {
       "keeps what is done");
   command
       ->add_option(
+          "--memory", options->memory,
+          "take at most so much memory, such as '512 MB': rows that would take more are kept "
+          "in OUT.csv.parts, as with --resume")
+      ->type_name(kText);
+  command
+      ->add_option(
           "--shard", options->shard,
           "do only the I-th of N shards, \"3/8\", into OUT.csv.parts; slurm: the task of a "
           "Slurm array. roofcast merge joins them")
       ->type_name(kText);
+  command
+      ->add_flag("--made-by", options->made_by,
+                 "write a last column, made_by: the id of what made the rows, which "
+                 "OUT.provenance.json has too")
+      ->group("Output");
   command->add_flag("--quiet", options->quiet, "print nothing")->group("Output");
   command->add_flag("--json", options->json, "print the answer and its front as JSON")
       ->group("Output");
@@ -230,7 +246,8 @@ void add_sweep(Command& app, Run& chosen) {
                             "roofcast sweep hbm.yaml --csv hbm.csv --report hbm.html",
                             "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet",
                             "roofcast sweep hbm.yaml --csv whole.csv --all-columns --quiet",
-                            "roofcast sweep hbm.yaml --csv hbm.csv --resume",
+                            "roofcast sweep hbm.yaml --csv long.csv --resume",
+                            "roofcast sweep hbm.yaml --csv bounded.csv --memory '512 MB'",
                             "roofcast sweep hbm.yaml --csv shards.csv --shard 1/1"}));
   command->callback([&chosen, options] {
     chosen = [options] {

@@ -119,7 +119,7 @@ std::string inside(double measured, double low, double high) {
 void refuse_contradictions(const CompareMeasuredOptions& options,
                            const std::vector<std::string>& contradictions,
                            MeasuredComparison& comparison) {
-  if (options.force || contradictions.empty()) {
+  if (options.anyway || contradictions.empty()) {
     comparison.said.insert(comparison.said.end(), contradictions.begin(), contradictions.end());
     return;
   }
@@ -127,7 +127,7 @@ void refuse_contradictions(const CompareMeasuredOptions& options,
   for (const std::string& contradiction : contradictions) {
     problems.add_text(fmt::format("{}: error: {}\n", comparison.log, contradiction));
   }
-  problems.add_text("--set PATH=VALUE changes the scenario; --force compares nevertheless\n");
+  problems.add_text("--set PATH=VALUE changes the scenario; --anyway compares nevertheless\n");
   problems.throw_if_any();
 }
 

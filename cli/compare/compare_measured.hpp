@@ -41,7 +41,7 @@ struct CompareMeasuredOptions {
   std::int64_t iterations = 0;       // of a profile; 0: as the log says
   std::string iteration = "decode";  // that a profile shows: decode, prompts
   bool strict = false;
-  bool force = false;  // a log that contradicts the scenario is compared nevertheless
+  bool anyway = false;  // a log that contradicts the scenario is compared nevertheless
 };
 
 int compare_measured(const CompareMeasuredOptions& options);
@@ -61,7 +61,7 @@ struct MeasuredComparison {
   bool matches = true;  // the log is of the scenario's model and GPU, as far as their names tell
 };
 
-// What of a log contradicts the scenario, a sentence each: an error, or with --force sentences before the table.
+// What of a log contradicts the scenario, a sentence each: an error, or with --anyway sentences before the table.
 void refuse_contradictions(const CompareMeasuredOptions& options,
                            const std::vector<std::string>& contradictions,
                            MeasuredComparison& comparison);

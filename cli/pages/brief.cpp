@@ -206,12 +206,13 @@ nlohmann::ordered_json json_of(const Brief& brief) {
           {"confidence", brief.confidence},  {"changes", brief.changes}};
 }
 
-std::string html(const Brief& brief) {
+std::string html(const Brief& brief, const std::string& head) {
   std::set<std::size_t> cited;
   for (std::size_t i = 1; brief.cited && i < brief.cited->rows().size(); ++i) {
     cited.insert(std::stoul(brief.cited->rows()[i].front()));
   }
-  std::string body = fmt::format("<h1>{}</h1>\n<p class=\"answer\">", for_html(brief.question));
+  std::string body =
+      fmt::format("{}<h1>{}</h1>\n<p class=\"answer\">", head, for_html(brief.question));
   for (const std::string& sentence : brief.answer) {
     body += fmt::format("{}\n", linked(sentence, cited));
   }

@@ -62,6 +62,9 @@ Brief without_citations(Brief brief);
 std::string text(const Brief& brief);  // for a terminal
 std::string markdown(const Brief& brief);
 nlohmann::ordered_json json_of(const Brief& brief);
-std::string html(const Brief& brief);  // self-contained, without scripts but for the theme
+// `head` stands before the answer: an element that nobody sees.
+std::string html(
+    const Brief& brief,
+    const std::string& head = {});  // self-contained, without scripts but for the theme
 
 }  // namespace roofcast::cli

@@ -9,22 +9,12 @@
 
 #include "base/document/text_file.hpp"
 #include "cli/assets/asset.hpp"
+#include "cli/provenance/made_by.hpp"
 
 namespace roofcast::cli {
 
 namespace {
-
 using nlohmann::ordered_json;
-
-std::string escaped(const std::string& json) {
-  std::string out;
-  out.reserve(json.size());
-  for (const char c : json) {
-    c == '<' ? out += "\\u003c" : out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string fill(std::string_view page,
@@ -45,12 +35,12 @@ std::string fill(std::string_view page,
 void write_page(std::string_view page, const std::vector<std::string_view>& scripts,
                 const ordered_json& data, const std::filesystem::path& file) {
   const std::string json =
-      escaped(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+      without_tags(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
   std::vector<std::string_view> all = {asset_echarts_min_js(), asset_report_page_js(),
                                        asset_download_js(), asset_report_charts_js(),
                                        asset_chart_keys_js()};
   all.insert(all.end(), scripts.begin(), scripts.end());
-  std::string elements;
+  std::string elements = provenance_element(file.string());
   for (const std::string_view script : all) {
     elements += "<script>";
     elements += script;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "cli/program/usage.hpp"
+
 namespace roofcast::cli {
 
 Argument* Argument::type_name(const char* name) {
@@ -48,6 +50,11 @@ Argument* Argument::within(std::size_t least, std::size_t most) {
   return this;
 }
 
+Argument* Argument::written() {
+  option_->type_name(kFile)->group(kOutput);
+  return this;
+}
+
 Command* Command::add_subcommand(const std::string& name, const std::string& description) {
   return &commands_.emplace_back(*app_->add_subcommand(name, description));
 }
@@ -80,14 +87,14 @@ void Command::add_format(std::string& format, const std::vector<std::string>& ch
   CLI::Option* named = app_->add_option("--format", format, "the format of the output")
                            ->check(CLI::IsMember(choices))
                            ->capture_default_str()
-                           ->group("Output");
+                           ->group(kOutput);
   app_->add_flag_callback(
           "--json", [&format] { format = "json"; }, "print JSON: --format json")
       ->excludes(named)
-      ->group("Output");
+      ->group(kOutput);
 }
 
-void Command::add_json(bool& json) { add_flag("--json", json, "print JSON")->group("Output"); }
+void Command::add_json(bool& json) { add_flag("--json", json, "print JSON")->group(kOutput); }
 
 Command* Command::group(const std::string& heading) {
   app_->group(heading);

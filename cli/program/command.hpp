@@ -34,6 +34,7 @@ class Argument {
   Argument* one_of(const std::vector<std::string>& choices);
   Argument* within(double least, double most);
   Argument* within(std::size_t least, std::size_t most);
+  Argument* written();  // it names a file that the command writes
 
  private:
   CLI::Option* option_;

@@ -25,6 +25,7 @@
 #include "base/nearest.hpp"
 #include "cli/program/interrupt.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/say.hpp"
@@ -54,7 +55,8 @@ constexpr const char* kSurroundings =
     "  -               as a file that is read: stdin. As one that is written: stdout,\n"
     "                  and nothing else goes there.\n"
     "  OUT.sweep.yaml  the sweep that made OUT.csv, base included. It is written\n"
-    "                  beside OUT.csv, and `roofcast report OUT.csv` reads it.";
+    "                  beside OUT.csv, and `roofcast report OUT.csv` reads it.\n"
+    "  Nothing that exists is replaced without --force, and an input never is.";
 
 class Help : public CLI::FormatterBase {
  public:
@@ -64,24 +66,46 @@ class Help : public CLI::FormatterBase {
 };
 
 // Of the command line that the process runs.
+bool replaces_files = false;
 struct TerminalOptions {
   std::string color = "auto";
   std::size_t width = 0;
 };
 TerminalOptions terminal_options;
 
+// Options that name files that the command writes.
+std::vector<const CLI::Option*> written_files(const CLI::App& command) {
+  std::vector<const CLI::Option*> written;
+  for (const CLI::Option* option : command.get_options()) {
+    if (is_written(*option)) {
+      written.push_back(option);
+    }
+  }
+  return written;
+}
+
+// What was given, or else the default.
+std::vector<std::string> values(const CLI::Option& option) {
+  return !option.empty()                    ? option.results()
+         : option.get_default_str().empty() ? std::vector<std::string>()
+                                            : std::vector{option.get_default_str()};
+}
+
 constexpr std::size_t kNarrowest = 20;
 constexpr std::size_t kWidest = 10000;
 
-// Every command prints to the same terminal.
-void add_terminal_options(CLI::App& app) {
+// Every command prints to the same terminal, and those that write files keep the ones that there are.
+void add_shared_options(CLI::App& app) {
   for (CLI::App* each : app.get_subcommands({})) {
-    add_terminal_options(*each);
+    add_shared_options(*each);
   }
   if (!app.get_subcommands({}).empty()) {
     return;
   }
   Command command(app);
+  if (!written_files(app).empty()) {
+    command.add_flag("--force", replaces_files, "replace files that are there")->group(kOutput);
+  }
   command
       .add_option("--color", terminal_options.color,
                   "bold headers, and the best row of a table in green; auto: on a terminal, unless "
@@ -105,7 +129,23 @@ const CLI::App& chosen_command(const CLI::App& program) {
   return *last;
 }
 
-// Before the work is done that the file is for.
+// Before the work is done that the files are for.
+void check_written_files(const CLI::App& program) {
+  const CLI::App& command = chosen_command(program);
+  const CLI::Option* shard = command.get_option_no_throw("--shard");
+  if (shard != nullptr && !shard->empty()) {
+    return;  // it writes parts of the file
+  }
+  for (const CLI::Option* option : written_files(command)) {
+    for (const std::string& file : values(*option)) {
+      if (!base::is_standard_stream(file)) {
+        base::check_output(file);
+        check_provenance_beside(file);
+      }
+    }
+  }
+}
+
 void check_csv_names(const CLI::App& program) {
   for (const char* name : {"--csv", "--timeline"}) {
     const CLI::Option* option = chosen_command(program).get_option_no_throw(name);
@@ -119,12 +159,9 @@ void check_csv_names(const CLI::App& program) {
 
 // Whether a file that the chosen command writes is "-".
 bool writes_standard_output(const CLI::App& program) {
-  const CLI::App* last = &chosen_command(program);
-  static constexpr const char* kOutputs[] = {"--csv", "--report", "--output", "--save"};
-  return std::any_of(std::begin(kOutputs), std::end(kOutputs), [&](const char* name) {
-    const CLI::Option* option = last->get_option_no_throw(name);
-    return option != nullptr && value_type(*option) == kFile &&
-           option->results() == std::vector<std::string>{"-"};
+  const auto files = written_files(chosen_command(program));
+  return std::any_of(files.begin(), files.end(), [](const CLI::Option* option) {
+    return option->results() == std::vector<std::string>{"-"};
   });
 }
 
@@ -208,7 +245,7 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
     add(root, chosen);
   }
   add_help(root, chosen);
-  add_terminal_options(app);
+  add_shared_options(app);
   // Last: commands inherit the footer that there is when they are added.
   app.footer(examples({"roofcast list systems", "roofcast show example llama-70b > llama-70b.yaml",
                        "roofcast estimate llama-70b.yaml --set system.chip.hbm.bandwidth=x1.5",
@@ -227,6 +264,10 @@ int parse_and_run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     check_csv_names(app);
+    if (!replaces_files) {
+      base::refuse_replacing("--force replaces it");
+    }
+    check_written_files(app);
     if (writes_standard_output(app)) {
       base::keep_standard_output();
     }
@@ -254,6 +295,7 @@ int parse_and_run(int argc, char** argv) {
 int run(int argc, char** argv) {
   base::protect_inputs();
   leave_nothing_unfinished();
+  note_command({argv + 1, argv + argc});
   int code = parse_and_run(argc, argv);
   errno = 0;
   if (code != kBadInput &&
@@ -264,7 +306,7 @@ int run(int argc, char** argv) {
   }
   if (code == kDone || code == kInfeasible) {
     try {
-      write_provenance({argv + 1, argv + argc});
+      write_provenance();
     } catch (const base::InputError& error) {
       complain(error.what());
       code = kBadInput;

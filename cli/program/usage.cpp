@@ -148,6 +148,10 @@ std::vector<std::string> choices(const CLI::Option& option) {
 
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
+bool is_written(const CLI::Option& option) {
+  return value_type(option) == kFile && group_of(option) == kOutput;
+}
+
 bool takes_several(const CLI::Option& option) {
   return option.get_items_expected_max() > 1 && option.get_allow_extra_args();
 }

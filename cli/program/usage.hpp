@@ -36,6 +36,9 @@ inline constexpr const char* kStack = "STACK";
 inline constexpr const char* kNumber = "NUMBER";
 inline constexpr const char* kText = "TEXT";
 
+inline constexpr const char* kOutput =
+    "Output";  // the heading of options about what a command writes
+
 inline constexpr std::size_t kMostThreads = 1024;  // of --threads
 
 // The footer of a command: command lines that work as they stand, in this order.
@@ -74,6 +77,7 @@ std::string description_of(const CLI::Option& option);              // without t
 std::string value_type(const CLI::Option& option);            // a word above, or "{text,json,csv}"
 std::vector<std::string> choices(const CLI::Option& option);  // empty when anything goes
 bool takes_value(const CLI::Option& option);
+bool is_written(const CLI::Option& option);     // it names a file that the command writes
 bool takes_several(const CLI::Option& option);  // one after another
 Usage usage(const CLI::Option& option);
 bool is_help(const CLI::Option& option, const CLI::App& command);

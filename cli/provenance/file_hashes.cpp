@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/document/output_file.hpp"
 #include "base/fnv.hpp"
@@ -39,6 +40,15 @@ std::vector<HashedFile> hashed(const std::vector<fs::path>& files) {
     if (fs::is_regular_file(file, error)) {
       all.push_back(hashed_file(file));
     }
+  }
+  return all;
+}
+
+nlohmann::ordered_json files_json(const std::vector<fs::path>& files) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const HashedFile& file : hashed(files)) {
+    all.push_back(
+        {{"path", file.path.string()}, {"bytes", file.bytes}, {"fnv1a", hexadecimal(file.hash)}});
   }
   return all;
 }

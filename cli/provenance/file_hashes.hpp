@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct HashedFile {
 };
 // Those of the files that are regular ones. Of a file that this process wrote, the hash of its writer is taken.
 std::vector<HashedFile> hashed(const std::vector<std::filesystem::path>& files);
+
+// {path, bytes, fnv1a} of each.
+nlohmann::ordered_json files_json(const std::vector<std::filesystem::path>& files);
 
 std::string hexadecimal(std::uint64_t hash);
 

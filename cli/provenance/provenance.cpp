@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -16,9 +15,8 @@
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
-#include "base/document/used_entries.hpp"
 #include "cli/provenance/file_hashes.hpp"
-#include "cli/provenance/version.hpp"
+#include "cli/provenance/made_by.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -33,29 +31,6 @@ bool is_result(const fs::path& file) {
           (file.extension() == ".gz" && file.stem().extension() == ".csv"));
 }
 
-Json files_json(const std::vector<fs::path>& files) {
-  Json all = Json::array();
-  for (const HashedFile& file : hashed(files)) {
-    all.push_back(
-        {{"path", file.path.string()}, {"bytes", file.bytes}, {"fnv1a", hexadecimal(file.hash)}});
-  }
-  return all;
-}
-
-Json catalog_json() {
-  Json all = Json::array();
-  for (const base::UsedEntry& entry : base::used_entries()) {
-    Json json = {{"entry", entry.kind + "/" + entry.id},
-                 {"origin", entry.origin},
-                 {"fnv1a", hexadecimal(entry.hash)}};
-    if (entry.hides) {
-      json["hides_built_in"] = true;
-    }
-    all.push_back(json);
-  }
-  return all;
-}
-
 Json machine_json() {
   utsname name{};
   uname(&name);
@@ -63,9 +38,19 @@ Json machine_json() {
           {"cores", std::thread::hardware_concurrency()}};
 }
 
+// The provenance that a file is, or that it holds: a JSON answer or a page. Null if there is none.
 Json read_json(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return Json::parse(in, nullptr, false);
+  const std::string text = base::bytes_of(file);
+  constexpr std::string_view kElement = "<script type=\"application/json\" id=\"made_by\">";
+  if (const auto at = text.find(kElement); at != std::string::npos && !text.starts_with("{")) {
+    const auto from = at + kElement.size();
+    return Json::parse(text.substr(from, text.find("</script>", from) - from), nullptr, false);
+  }
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_object() && json.contains("made_by")) {
+    return json["made_by"];
+  }
+  return json;
 }
 
 // A text of an object that may be damaged.
@@ -106,6 +91,14 @@ fs::path provenance_beside(const fs::path& result) {
   return stem.replace_extension(".provenance.json");
 }
 
+void check_provenance_beside(const fs::path& result) {
+  if (is_result(result)) {
+    const fs::path beside = provenance_beside(result);
+    const Json there = read_json(base::output_path(beside));
+    base::check_beside(beside, result, there.is_object() && there.contains("command"));
+  }
+}
+
 bool is_as_written(const fs::path& file, const fs::path& result) {
   const std::vector<HashedFile> now = hashed({file});
   const std::vector<RecordedFile> outputs =
@@ -116,7 +109,7 @@ bool is_as_written(const fs::path& file, const fs::path& result) {
   });
 }
 
-void write_provenance(const std::vector<std::string>& command) {
+void write_provenance() {
   const std::vector<fs::path> outputs = base::files_written();
   Json json;
   for (const fs::path& output : outputs) {
@@ -124,19 +117,16 @@ void write_provenance(const std::vector<std::string>& command) {
       continue;
     }
     if (json.empty()) {
-      json = {{"version", version()},
-              {"command", command},
-              {"directory", fs::current_path().string()},
-              {"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-              {"machine", machine_json()},
-              {"catalog", catalog_json()},
-              {"inputs", files_json(base::files_read())},
-              {"outputs", files_json(outputs)}};
+      json = made_by();
+      json["directory"] = fs::current_path().string();
       if (const std::string& own = base::user_catalog_directory(); !own.empty()) {
         json["user_catalog"] = fs::absolute(own).string();
       }
+      json["time"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+      json["machine"] = machine_json();
+      json["outputs"] = files_json(outputs);
     }
-    base::write_text(provenance_beside(output), json.dump(2) + "\n");
+    base::write_text(provenance_beside(output), json.dump(2) + "\n", base::Output::beside);
   }
 }
 
@@ -146,14 +136,15 @@ Provenance read_provenance(const fs::path& file) {
   const auto is_list = [&](const char* key) { return json.contains(key) && json[key].is_array(); };
   const bool repeats = is_list("command") && !json["command"].empty() &&
                        json["command"].front() == "reproduce";  // would start itself without end
-  if (repeats || !json.is_object() || !is_text("version") || !is_text("directory") ||
-      !is_list("command") || !is_list("outputs")) {
+  if (repeats || !json.is_object() || !is_text("version") || !is_list("command") ||
+      !(is_text("file") || (is_text("directory") && is_list("outputs")))) {
     throw base::InputError(
         fmt::format("error: {} is no provenance that roofcast wrote\n", file.string()));
   }
   Provenance p;
+  p.file = text_of(json, "file");
   p.version = json["version"];
-  p.directory = json["directory"].get<std::string>();
+  p.directory = text_of(json, "directory");
   for (const Json& argument : json["command"]) {
     p.command.push_back(argument.is_string() ? argument.get<std::string>() : "");
   }

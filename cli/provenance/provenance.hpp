@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What made a result: OUT.provenance.json beside OUT.csv.
+// OUT.provenance.json beside OUT.csv: what made the result (cli/provenance/made_by.hpp), and
 //
-//   version       of the program, with its commit
-//   command       the arguments, as they were given; directory: where
+//   directory     where
 //   time, machine when (UTC), and on what
-//   catalog       every entry that was read: kind, id, built-in or the user's file, FNV-1a of its text, whether it hides
-//                 a built-in one
-//   inputs        every file that was read: path, bytes, FNV-1a
-//   outputs       every file that was written: the same
-//   user_catalog  the directory of ROOFCAST_CATALOG, if it was set
+//   outputs       every file that was written: path, bytes, FNV-1a
+//
+// A page and a JSON answer hold what made them, with the name that they were written under.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +19,10 @@ namespace roofcast::cli {
 std::filesystem::path provenance_beside(const std::filesystem::path& result);
 
 // Beside each CSV that this process has written. Call it when all is written.
-void write_provenance(const std::vector<std::string>& command);
+void write_provenance();
+
+// Throws as base::check_beside does.
+void check_provenance_beside(const std::filesystem::path& result);
 
 // Whether a file is, byte for byte, what the provenance beside the result says was written.
 bool is_as_written(const std::filesystem::path& file, const std::filesystem::path& result);
@@ -32,14 +32,15 @@ struct RecordedFile {
   std::string hash;
 };
 struct Provenance {
+  std::string file;  // that it is a part of, as it was named; "-": stdout
   std::string version;
   std::vector<std::string> command;
-  std::filesystem::path directory;
+  std::filesystem::path directory;  // none: not recorded
   std::string user_catalog;
   std::vector<RecordedFile> inputs;
   std::vector<RecordedFile> outputs;
 };
-// Throws InputError if the file is no provenance.
+// Of OUT.provenance.json, a page or a JSON answer. Throws InputError if there is none in it.
 Provenance read_provenance(const std::filesystem::path& file);
 
 // What the makers of two results differ in by their provenances, a line each: version, catalog entries. Empty if nothing,

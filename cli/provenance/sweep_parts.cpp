@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "base/csv/csv_file.hpp"
@@ -38,6 +39,21 @@ constexpr std::size_t kParts = 256;
 constexpr const char* kSweep = "sweep.yaml";
 constexpr const char* kIdentity = "identity.json";
 constexpr const char* kPointsOfAPart = "points_of_a_part";
+
+// Of a sweep, what ranks, recommendations, conditions and the printed answer are found by.
+std::set<std::string> columns_of_front(const sim::Sweep& sweep) {
+  std::set<std::string> names = {"fits", "meets", "pareto_rank", "reason", "cost_usd_per_mtok"};
+  for (const auto* objectives : {&sweep.pareto.maximize, &sweep.pareto.minimize}) {
+    names.insert(objectives->begin(), objectives->end());
+  }
+  for (const sim::Condition& condition : sweep.where) {
+    names.insert(condition.metric);
+  }
+  for (const std::size_t axis : sweep.group_axes()) {
+    names.insert(sweep.axes[axis].name);
+  }
+  return names;
+}
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
   throw base::InputError(
@@ -206,8 +222,8 @@ void SweepParts::open(const fs::path& folder) const {
         fmt::format("error: cannot make {}: {}\n", folder.string(), error.message()));
   }
   if (!fs::exists(folder / kIdentity, error)) {
-    base::write_text(folder / kSweep, sweep_text_, base::Writers::several);
-    base::write_text(folder / kIdentity, identity_, base::Writers::several);
+    base::write_text(folder / kSweep, sweep_text_, base::Output::repeated);
+    base::write_text(folder / kIdentity, identity_, base::Output::repeated);
   }
   check(folder);
 }
@@ -236,7 +252,35 @@ void SweepParts::write(const fs::path& folder, std::size_t part,
   std::ostringstream text;
   base::CsvWriter csv(text, columns_);
   write_results(rows, 1, csv);
-  base::write_text(folder / name_of(part), text.view(), base::Writers::several);
+  base::write_text(folder / name_of(part), text.view(), base::Output::repeated);
+}
+
+// The rows of a part, which one of the folders has. Of the columns the first one is `point`.
+void SweepParts::each_row(const std::vector<fs::path>& folders, std::size_t part,
+                          const std::vector<std::size_t>& columns, const Row& take) const {
+  const auto folder =
+      std::find_if(folders.begin(), folders.end(), [&](const fs::path& f) { return has(f, part); });
+  if (folder == folders.end()) {
+    throw base::InputError(
+        fmt::format("error: part {} of {} is not there: {}\n", part, count(), name_of(part)));
+  }
+  const fs::path path = *folder / name_of(part);
+  base::CsvFile file(path);
+  const auto is_part = [&](bool holds) {
+    if (!holds) {
+      throw base::InputError(
+          fmt::format("error: {} is no part of this sweep; remove it\n", path.string()));
+    }
+  };
+  is_part(file.columns() == columns_);
+  std::size_t row = part * most_;
+  const std::size_t end = row + points(part).size();
+  file.read(columns, [&](std::span<const std::string_view> cells) {
+    is_part(row < end && cells.front() == fmt::format("{}", row));
+    take(row, cells);
+    ++row;
+  });
+  is_part(row == end);
 }
 
 sim::ResultTable SweepParts::read(const std::vector<fs::path>& folders) const {
@@ -244,34 +288,95 @@ sim::ResultTable SweepParts::read(const std::vector<fs::path>& folders) const {
   table.resize(points_.size());
   std::vector<std::size_t> columns(columns_.size());
   std::iota(columns.begin(), columns.end(), std::size_t{0});
-  std::size_t row = 0;
   for (std::size_t part = 0; part < count(); ++part) {
-    const auto folder = std::find_if(folders.begin(), folders.end(),
-                                     [&](const fs::path& f) { return has(f, part); });
-    if (folder == folders.end()) {
-      throw base::InputError(
-          fmt::format("error: part {} of {} is not there: {}\n", part, count(), name_of(part)));
-    }
-    const fs::path path = *folder / name_of(part);
-    base::CsvFile file(path);
-    const auto is_part = [&](bool holds) {
-      if (!holds) {
-        throw base::InputError(
-            fmt::format("error: {} is no part of this sweep; remove it\n", path.string()));
-      }
-    };
-    is_part(file.columns() == columns_);
-    const std::size_t end = row + points(part).size();
-    file.read(columns, [&](std::span<const std::string_view> cells) {
-      is_part(row < end && cells.front() == fmt::format("{}", row));
+    each_row(folders, part, columns, [&](std::size_t row, std::span<const std::string_view> cells) {
       for (std::size_t c = 0; c < cells.size(); ++c) {
         set_cell(table.columns()[c], row, cells[c]);
       }
-      ++row;
     });
-    is_part(row == end);
   }
   return table;
+}
+
+sim::ResultTable SweepParts::read_thin(const std::vector<fs::path>& folders) const {
+  sim::ResultTable table("sweep", columns_);
+  const std::set<std::string> needed = columns_of_front(points_.sweep());
+  std::vector<std::size_t> columns = {0};
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (!needed.contains(columns_[c])) {
+      table.columns()[c].make_thin();
+    } else if (c > 0) {
+      columns.push_back(c);
+    }
+  }
+  table.resize(points_.size());
+  for (std::size_t part = 0; part < count(); ++part) {
+    each_row(folders, part, columns, [&](std::size_t row, std::span<const std::string_view> cells) {
+      for (std::size_t i = 1; i < cells.size(); ++i) {
+        set_cell(table.columns()[columns[i]], row, cells[i]);
+      }
+    });
+  }
+  return table;
+}
+
+void SweepParts::fetch(const std::vector<fs::path>& folders, const std::vector<std::size_t>& rows,
+                       sim::ResultTable& table) const {
+  std::vector<std::size_t> columns = {0};
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (table.columns()[c].is_thin() && c > 0) {
+      columns.push_back(c);
+    }
+  }
+  auto next = rows.begin();
+  for (std::size_t part = 0; part < count() && next != rows.end(); ++part) {
+    if (*next >= (part + 1) * most_) {
+      continue;
+    }
+    each_row(folders, part, columns, [&](std::size_t row, std::span<const std::string_view> cells) {
+      if (next == rows.end() || row != *next) {
+        return;
+      }
+      ++next;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        set_cell(table.columns()[columns[i]], row, cells[i]);
+      }
+    });
+  }
+}
+
+void SweepParts::copy(const std::vector<fs::path>& folders, const sim::ResultTable& table,
+                      const std::vector<std::string>& columns, base::CsvWriter& csv) const {
+  constexpr std::string_view kFound[] = {"meets", "pareto_rank", "reason"};  // after the parts
+  struct Source {
+    std::size_t cell = 0;                       // of the part, where column is none
+    const sim::ResultColumn* column = nullptr;  // of the table
+  };
+  std::vector<std::size_t> read = {0};
+  std::vector<Source> sources;
+  for (const std::string& name : columns) {
+    const auto at = std::find(columns_.begin(), columns_.end(), name);
+    if (at == columns_.end() ||
+        std::find(std::begin(kFound), std::end(kFound), name) != std::end(kFound)) {
+      sources.push_back({0, &table.column(name)});
+    } else {
+      sources.push_back({read.size(), nullptr});
+      read.push_back(static_cast<std::size_t>(at - columns_.begin()));
+    }
+  }
+  for (std::size_t part = 0; part < count(); ++part) {
+    each_row(folders, part, read, [&](std::size_t row, std::span<const std::string_view> cells) {
+      for (const Source& source : sources) {
+        if (source.column == nullptr) {
+          csv.append(cells[source.cell]);
+        } else {
+          append_cell(*source.column, row, csv);
+        }
+      }
+      csv.end_row();
+    });
+  }
+  csv.close();
 }
 
 void SweepParts::remove(const fs::path& folder) const {

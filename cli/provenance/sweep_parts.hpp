@@ -13,9 +13,13 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/csv/csv.hpp"
 #include "sim/decide/result_table.hpp"
 #include "sim/decide/sweep_points.hpp"
 
@@ -52,6 +56,14 @@ class SweepParts {
              const sim::ResultTable& rows) const;
   // The rows of all parts, each in one of the folders. Throws InputError if one lacks, or is not what write() wrote.
   sim::ResultTable read(const std::vector<std::filesystem::path>& folders) const;
+  // The same, where only the columns that a front is found by have every row; the others are thin and empty.
+  sim::ResultTable read_thin(const std::vector<std::filesystem::path>& folders) const;
+  // Sets some rows of a thin table, which ascend. What it has of them stays.
+  void fetch(const std::vector<std::filesystem::path>& folders,
+             const std::vector<std::size_t>& rows, sim::ResultTable& table) const;
+  // Writes these columns of every row: ranks, reasons and replays as the table has them, the others as the parts do.
+  void copy(const std::vector<std::filesystem::path>& folders, const sim::ResultTable& table,
+            const std::vector<std::string>& columns, base::CsvWriter& csv) const;
   // Removes the files of this sweep, those that a killed run left unfinished too, and the folder if nothing else is in it.
   void remove(const std::filesystem::path& folder) const;
 
@@ -59,6 +71,10 @@ class SweepParts {
   const std::vector<std::string>& columns() const { return columns_; }
 
  private:
+  using Row = std::function<void(std::size_t row, std::span<const std::string_view> cells)>;
+  void each_row(const std::vector<std::filesystem::path>& folders, std::size_t part,
+                const std::vector<std::size_t>& columns, const Row& take) const;
+
   const sim::SweepPoints& points_;
   std::string sweep_text_;
   bool simulate_;

@@ -14,8 +14,7 @@ void add_manifest_options(Command& command, ManifestFile& manifest) {
   command
       .add_option("--kubernetes", manifest.file,
                   "write a manifest that starts the deployment to this file")
-      ->type_name(kFile)
-      ->group("Output");
+      ->written();
   command
       .add_option("--image", manifest.options.image,
                   "of --kubernetes: the image, with the serving stack")

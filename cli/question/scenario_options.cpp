@@ -120,7 +120,7 @@ void add_set_and_save(Command& command, ScenarioOptions& options, const std::str
                   "change a knob: its dotted path, =, a value or a factor (x1.5)")
       ->type_name(kKnobValue)
       ->take_all();
-  command.add_option("--save", options.save, saved)->type_name(kFile)->group("Output");
+  command.add_option("--save", options.save, saved)->written();
 }
 
 Node started_document(const ScenarioOptions& options) {

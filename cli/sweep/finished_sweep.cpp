@@ -16,6 +16,7 @@
 #include "base/document/text_file.hpp"
 #include "cli/pages/report.hpp"
 #include "cli/program/progress.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/provenance/provenance.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/result_csv.hpp"
@@ -198,18 +199,20 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
   }
 }
 
-// Nobody has named this file, so one that somebody else wrote must not be lost.
 void check_sweep_file(const std::filesystem::path& file, const std::string& text,
                       const std::string& csv) {
-  base::check_output(file);
   const std::filesystem::path target = base::output_path(file);
-  std::error_code error;
-  if (std::filesystem::exists(target, error) && base::bytes_of(target) != text &&
-      !is_as_written(target, csv)) {
-    throw base::InputError(fmt::format(
-        "error: {0} is not as roofcast wrote it, and would be lost: the sweep of {1} is written "
-        "there. Rename {0}, or choose another name for the CSV\n",
-        file.string(), csv));
+  base::check_beside(file, csv, base::bytes_of(target) == text || is_as_written(target, csv));
+}
+
+constexpr const char* kMadeBy = "made_by";
+
+void add_made_by(sim::ResultTable& table) {
+  table.add_column(kMadeBy);
+  sim::ResultColumn& column = table.columns().back();
+  const std::uint32_t id = column.code_of(made_by()["id"].get<std::string>());
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    column.set_code(row, id);
   }
 }
 
@@ -217,6 +220,7 @@ void check_sweep_file(const std::filesystem::path& file, const std::string& text
 
 base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& sweep_text,
                             const SweepOutputs& outputs) {
+  note_question("sweep", base::parse_document("sweep", sweep_text));
   std::vector<std::string> columns = sim::result_columns(points);
   for (std::string& column : sim::replay_columns(points, outputs.replay)) {
     columns.push_back(std::move(column));
@@ -224,18 +228,26 @@ base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& s
   if (!base::is_standard_stream(outputs.csv)) {
     check_sweep_file(sweep_file_beside(outputs.csv), sweep_text, outputs.csv);
   }
-  return base::CsvWriter(std::filesystem::path(outputs.csv),
-                         sim::shown_columns(points.sweep(), columns));
+  columns = sim::shown_columns(points.sweep(), columns);
+  if (outputs.made_by) {
+    columns.emplace_back(kMadeBy);
+  }
+  return base::CsvWriter(std::filesystem::path(outputs.csv), columns);
 }
 
 void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
                   std::span<const sim::ServingEstimate> estimates, const std::string& sweep_text,
-                  const SweepOutputs& outputs, base::CsvWriter& csv) {
+                  const SweepOutputs& outputs, base::CsvWriter& csv, const PartsOnDisk* parts) {
   const auto start = std::chrono::steady_clock::now();
   const auto replay = [&] {
     sim::ReplayProgress rows;
     const Progress progress(rows.done, rows.total, "rows replayed", outputs.quiet);
-    const sim::ReplayedRowsOptions how{outputs.threads, outputs.replay, nullptr, &rows, estimates};
+    sim::ReplayedRowsOptions how{outputs.threads, outputs.replay, nullptr, &rows, estimates};
+    if (parts != nullptr) {
+      how.fetch = [&](const std::vector<std::size_t>& recommended) {
+        parts->parts.fetch(parts->folders, recommended, table);
+      };
+    }
     return outputs.simulate ? sim::replay_all(points, table, how)
                             : sim::replay_recommended(points, table, how);
   };
@@ -256,9 +268,20 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
     sim::tell_limits(points, table, front_of(table));
   }
   const std::chrono::duration<double> replays = std::chrono::steady_clock::now() - start;
-  write_results(table, shown(table, points.sweep()), outputs.threads, csv);
+  if (outputs.made_by) {
+    add_made_by(table);
+  }
+  if (parts != nullptr) {
+    std::vector<std::string> columns;
+    for (const sim::ResultColumn* column : shown(table, points.sweep())) {
+      columns.push_back(column->name());
+    }
+    parts->parts.copy(parts->folders, table, columns, csv);
+  } else {
+    write_results(table, shown(table, points.sweep()), outputs.threads, csv);
+  }
   if (!base::is_standard_stream(outputs.csv)) {
-    base::write_text(sweep_file_beside(outputs.csv), sweep_text);
+    base::write_text(sweep_file_beside(outputs.csv), sweep_text, base::Output::beside);
   }
   if (!outputs.report.empty()) {
     write_report(table, &points, sweep_text, outputs.report);
@@ -272,6 +295,16 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
     fmt::print(stderr, "{} replays in {:.2f} s\n", replayed.confirmed + replayed.broken,
                replays.count());
   }
+}
+
+void finish_parts(const sim::SweepPoints& points, const PartsOnDisk& parts,
+                  const std::string& sweep_text, const SweepOutputs& outputs,
+                  base::CsvWriter& csv) {
+  const bool copies = !outputs.simulate && outputs.report.empty();
+  sim::ResultTable table =
+      copies ? parts.parts.read_thin(parts.folders) : parts.parts.read(parts.folders);
+  sim::rank_rows(points, table);
+  finish_sweep(points, table, {}, sweep_text, outputs, csv, copies ? &parts : nullptr);
 }
 
 }  // namespace roofcast::cli

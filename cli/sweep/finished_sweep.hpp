@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/csv/csv.hpp"
+#include "cli/provenance/sweep_parts.hpp"
 #include "sim/decide/result_table.hpp"
 #include "sim/decide/sweep_points.hpp"
 #include "sim/result/serving_estimate.hpp"
@@ -22,6 +25,12 @@ struct SweepOutputs {
   bool replay = true;     // the recommended ones are
   bool quiet = false;     // prints nothing
   bool json = false;
+  bool made_by = false;  // every row has the id of what made it
+};
+
+struct PartsOnDisk {
+  const SweepParts& parts;
+  std::vector<std::filesystem::path> folders;
 };
 
 // The writer of the CSV. Opened before the sweep runs: a path that cannot be written is reported before the work. So is an
@@ -33,6 +42,12 @@ base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& s
 // replays. `estimates` are those of all points, if they are kept.
 void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
                   std::span<const sim::ServingEstimate> estimates, const std::string& sweep_text,
-                  const SweepOutputs& outputs, base::CsvWriter& csv);
+                  const SweepOutputs& outputs, base::CsvWriter& csv,
+                  const PartsOnDisk* parts = nullptr);
+
+// All rows of parts, with ranks, and what follows. Parts that are estimated are copied through where no report wants every
+// row.
+void finish_parts(const sim::SweepPoints& points, const PartsOnDisk& parts,
+                  const std::string& sweep_text, const SweepOutputs& outputs, base::CsvWriter& csv);
 
 }  // namespace roofcast::cli

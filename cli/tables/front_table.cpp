@@ -13,8 +13,8 @@
 namespace roofcast::cli {
 namespace {
 
-constexpr std::string_view kStatus[] = {"point",  "fits",   "meets",      "pareto_rank",
-                                        "reason", "replay", "replay_note"};
+constexpr std::string_view kStatus[] = {"point",  "fits",   "meets",       "pareto_rank",
+                                        "reason", "replay", "replay_note", "made_by"};
 constexpr std::string_view kUsual[] = {"throughput_tok_per_s_per_gpu",
                                        "interactivity_tok_per_s_per_user", "ttft_p50_s",
                                        "cost_usd_per_mtok", "memory_b_per_gpu"};

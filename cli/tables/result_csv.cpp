@@ -23,16 +23,7 @@ void write_rows(const ShownColumns& columns, std::size_t from, std::size_t to,
                 base::CsvWriter& csv) {
   for (std::size_t row = from; row < to; ++row) {
     for (const sim::ResultColumn* each : columns) {
-      const sim::ResultColumn& column = *each;
-      if (column.is_blank()) {
-        csv.append(std::string_view());
-      } else if (!column.has_numbers()) {
-        csv.append(column.text(row));
-      } else if (column.is_whole() && !column.is_empty(row)) {
-        csv.append(static_cast<std::uint64_t>(column.number(row)));
-      } else {
-        csv.append(column.number(row));
-      }
+      append_cell(*each, row, csv);
     }
     csv.end_row();
   }
@@ -67,6 +58,18 @@ void make_paths_absolute(base::Entry& axis, const std::vector<sim::AxisValue>& l
 }
 
 }  // namespace
+
+void append_cell(const sim::ResultColumn& column, std::size_t row, base::CsvWriter& csv) {
+  if (column.is_blank()) {
+    csv.append(std::string_view());
+  } else if (!column.has_numbers()) {
+    csv.append(column.text(row));
+  } else if (column.is_whole() && !column.is_empty(row)) {
+    csv.append(static_cast<std::uint64_t>(column.number(row)));
+  } else {
+    csv.append(column.number(row));
+  }
+}
 
 void set_cell(sim::ResultColumn& column, std::size_t row, std::string_view cell) {
   if (column.has_numbers()) {

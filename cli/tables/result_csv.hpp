@@ -31,6 +31,7 @@ ShownColumns every_column(const sim::ResultTable& table);
 sim::ResultTable read_results(base::CsvFile& file);
 sim::ResultTable read_results(const base::CsvTable& rows);
 void set_cell(sim::ResultColumn& column, std::size_t row, std::string_view cell);
+void append_cell(const sim::ResultColumn& column, std::size_t row, base::CsvWriter& csv);
 
 // The sweep as one document that means the same in any folder: its base scenario inline, paths of files absolute.
 std::string sweep_text(const base::Node& document, const sim::Sweep& sweep);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/provenance/made_by.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/tables/text_table.hpp"
@@ -48,6 +49,10 @@ void print_json(const nlohmann::ordered_json& answer) {
   constexpr auto kOtherBytes = nlohmann::ordered_json::error_handler_t::replace;  // of a file name
   nlohmann::ordered_json whole = json_answer();
   whole.update(answer);
+  if (is_question_known()) {
+    whole["made_by"] = {{"file", "-"}};
+    whole["made_by"].update(made_by());
+  }
   say("{}\n", whole.dump(2, ' ', false, kOtherBytes));
 }
 

@@ -23,7 +23,8 @@ nlohmann::ordered_json json_rows(const TextTable& table);
 // null where there is no number.
 nlohmann::ordered_json json_number(double value);
 
-// The answer behind what all begin with: {"roofcast": ..., "units": ...}.
+// The answer behind what all begin with: {"roofcast": ..., "units": ...}. That to a question ends with what made it
+// (cli/provenance/made_by.hpp).
 void print_json(const nlohmann::ordered_json& answer);
 
 }  // namespace roofcast::cli

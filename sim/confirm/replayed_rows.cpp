@@ -172,8 +172,15 @@ ReplayedRows replay_recommended(const SweepPoints& points, ResultTable& table,
                                 const ReplayedRowsOptions& options) {
   ReplayColumns columns(points, table, options.replay);
   ReplayedRows result;
+  const auto fetch = [&](const std::vector<std::size_t>& rows) {
+    if (options.fetch) {
+      options.fetch(rows);
+    }
+  };
   if (!options.replay) {
-    for (const std::size_t row : recommended(points, table, options.decisive)) {
+    const std::set<std::size_t> rows = recommended(points, table, options.decisive);
+    fetch({rows.begin(), rows.end()});
+    for (const std::size_t row : rows) {
       columns.set_text("replay", row, name(Verdict::estimated));
       count({Verdict::estimated, kNotAsked}, result);
     }
@@ -191,6 +198,7 @@ ReplayedRows replay_recommended(const SweepPoints& points, ResultTable& table,
     if (rows.empty()) {
       break;
     }
+    fetch(rows);
     if (round == kMostRounds || replayed + rows.size() > kMostRows) {
       const std::string why = round == kMostRounds
                                   ? fmt::format("not replayed: gave up after {} rounds", round)

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ struct ReplayedRowsOptions {
   std::span<const ServingEstimate> estimates = {};
   const std::atomic<bool>* stop =
       nullptr;  // of another thread: throws Stopped soon after it is set
+  // Of a table with thin columns: sets rows that are recommended, which ascend, before they are judged.
+  std::function<void(const std::vector<std::size_t>& rows)> fetch = {};
 };
 
 struct ReplayedRows {

@@ -38,7 +38,7 @@ double ResultColumn::parsed(std::size_t row) const {
 }
 
 bool ResultColumn::is_empty(std::size_t row) const {
-  return has_numbers() ? std::isnan(number(row)) : codes_[row] == 0;
+  return has_numbers() ? std::isnan(number(row)) : code(row) == 0;
 }
 
 std::string ResultColumn::cell(std::size_t row) const {
@@ -46,12 +46,15 @@ std::string ResultColumn::cell(std::size_t row) const {
     return {};
   }
   return !has_numbers() ? text(row)
-         : whole_       ? fmt::format("{:.0f}", numbers_[row])
-                        : fmt::format("{}", numbers_[row]);
+         : whole_       ? fmt::format("{:.0f}", number(row))
+                        : fmt::format("{}", number(row));
 }
 
 void ResultColumn::resize(std::size_t rows) {
   rows_ = rows;
+  if (thin_) {
+    return;
+  }
   if (!has_numbers()) {
     codes_.resize(rows);
   } else if (!numbers_.empty()) {
@@ -59,7 +62,32 @@ void ResultColumn::resize(std::size_t rows) {
   }
 }
 
-void ResultColumn::fill() { numbers_.resize(rows_, kNone); }
+void ResultColumn::fill() {
+  if (!thin_) {
+    numbers_.resize(rows_, kNone);
+  }
+}
+
+void ResultColumn::make_thin() { thin_ = true; }
+
+double ResultColumn::thin_number(std::size_t row) const {
+  const auto known = thin_numbers_.find(row);
+  return known == thin_numbers_.end() ? kNone : known->second;
+}
+
+std::uint32_t ResultColumn::thin_code(std::size_t row) const {
+  const auto known = thin_codes_.find(row);
+  return known == thin_codes_.end() ? 0 : known->second;
+}
+
+bool ResultColumn::has_room(std::size_t row, double number) {
+  if (thin_) {
+    thin_numbers_[row] = number;
+    return false;
+  }
+  fill();
+  return true;
+}
 
 std::uint32_t ResultColumn::code_of(std::string_view text) {
   if (const auto known = code_of_.find(text); known != code_of_.end()) {
@@ -96,7 +124,12 @@ void ResultTable::resize(std::size_t rows) {
 }
 
 void ResultTable::add_column(const std::string& column) {
+  const bool thin = std::any_of(columns_.begin(), columns_.end(),
+                                [](const ResultColumn& each) { return each.is_thin(); });
   columns_.emplace_back(column);
+  if (thin) {
+    columns_.back().make_thin();
+  }
   columns_.back().resize(rows_);
 }
 

@@ -6,7 +6,7 @@
 //
 // It is filled once, by a sweep (sim/decide/sweep_run.hpp) or from a CSV (cli/tables/result_csv.hpp).
 // Whatever shows a result reads it: CSV, front, report, brief. Memory: 8 bytes a number, none where a whole column is
-// empty; 4 bytes a text, and every different text of a column once.
+// empty; 4 bytes a text, and every different text of a column once. A column that is thin keeps the rows that are set alone.
 #pragma once
 
 #include <cmath>
@@ -45,34 +45,48 @@ class ResultColumn {
 
   // The number of a row, also of a text that is a number; NaN where there is none.
   double number(std::size_t row) const {
-    return !has_numbers() ? parsed(row) : numbers_.empty() ? kNone : numbers_[row];
+    return !has_numbers() ? parsed(row) : numbers_.empty() ? thin_number(row) : numbers_[row];
   }
   // Whether all its rows are empty, and take no memory.
-  bool is_blank() const { return has_numbers() && numbers_.empty(); }
+  bool is_blank() const { return has_numbers() && numbers_.empty() && thin_numbers_.empty(); }
   // The text of a row; only where the column has texts.
-  const std::string& text(std::size_t row) const { return texts_[codes_[row]]; }
-  bool says(std::size_t row, std::string_view text) const { return texts_[codes_[row]] == text; }
+  const std::string& text(std::size_t row) const { return texts_[code(row)]; }
+  bool says(std::size_t row, std::string_view text) const { return texts_[code(row)] == text; }
   bool is_empty(std::size_t row) const;
   std::string cell(std::size_t row) const;  // as a CSV has it
 
   // Threads may set different rows at the same time, of a column of numbers once it is filled. For code_of, which keeps
   // the text, they take turns.
   void resize(std::size_t rows);
-  void fill();  // makes room for numbers
+  void fill();       // makes room for numbers
+  void make_thin();  // before it has rows: those that are not set are empty and take no memory
+  bool is_thin() const { return thin_; }
   void set(std::size_t row, double number) {
-    if (numbers_.empty() && !std::isnan(number)) {
-      fill();
+    if (numbers_.empty()) {
+      if (std::isnan(number) || !has_room(row, number)) {
+        return;
+      }
     }
-    if (!numbers_.empty()) {
-      numbers_[row] = number;
-    }
+    numbers_[row] = number;
   }
   std::uint32_t code_of(std::string_view text);
-  void set_code(std::size_t row, std::uint32_t code) { codes_[row] = code; }
+  void set_code(std::size_t row, std::uint32_t code) {
+    if (thin_) {
+      thin_codes_[row] = code;
+    } else {
+      codes_[row] = code;
+    }
+  }
 
  private:
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   double parsed(std::size_t row) const;
+  double thin_number(std::size_t row) const;
+  std::uint32_t thin_code(std::size_t row) const;
+  std::uint32_t code(std::size_t row) const {
+    return codes_.empty() ? thin_code(row) : codes_[row];
+  }
+  bool has_room(std::size_t row, double number);  // else it is kept, where the column is thin
 
   std::string name_;
   const Metric* metric_;
@@ -81,7 +95,10 @@ class ResultColumn {
   std::size_t rows_ = 0;
   std::vector<double> numbers_;       // by row; none while all are empty
   std::vector<std::uint32_t> codes_;  // by row, of texts_
-  std::deque<std::string> texts_;     // every different one, the empty one first
+  bool thin_ = false;
+  std::unordered_map<std::size_t, double> thin_numbers_;
+  std::unordered_map<std::size_t, std::uint32_t> thin_codes_;
+  std::deque<std::string> texts_;  // every different one, the empty one first
   std::unordered_map<std::string_view, std::uint32_t> code_of_;
 };
 
@@ -92,9 +109,8 @@ class ResultTable {
 
   std::size_t rows() const { return rows_; }
   void resize(std::size_t rows);
-  void add_column(
-      const std::string&
-          column);  // the last one, empty; what columns were found before is no longer valid
+  // The last one, empty, and thin where another one is. What columns were found before is no longer valid.
+  void add_column(const std::string& column);
 
   std::vector<ResultColumn>& columns() { return columns_; }
   const std::vector<ResultColumn>& columns() const { return columns_; }

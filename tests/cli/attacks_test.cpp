@@ -248,7 +248,7 @@ TEST_CASE("What the user gave reaches the terminal without control characters", 
                  "{\"model_id\": \"\\u001b[31m\", \"completed\": 10, "
                  "\"total_input_tokens\": 100, \"total_output_tokens\": 100, "
                  "\"request_rate\": \"inf\", \"mean_ttft_ms\": 3}");
-  check(roofcast, {"compare examples/llama-70b.yaml model.json --force", 0, "?[31m"});
+  check(roofcast, {"compare examples/llama-70b.yaml model.json --anyway", 0, "?[31m"});
   roofcast.write("kernels.csv",
                  "Start (ns),Duration (ns),Device,Name\n0,9000,0,\x1b[31mk\n9000,9,0,gemm\n");
   check(roofcast, {"compare examples/llama-70b.yaml kernels.csv --iterations 1", 0, "?[31mk"});

@@ -23,7 +23,7 @@ TEST_CASE("scale says in text, JSON and CSV what more GPUs bring", "[cli]") {
   CHECK(contains(text, "131,072"));
   CHECK(contains(text, "describes 16,384 GPUs; more are taken to have the same fabric"));
   std::vector<std::string> in_json = command;
-  in_json.insert(in_json.end(), {"--format", "json"});
+  in_json.insert(in_json.end(), {"--format", "json", "--force"});
   const json answer = json::parse(roofcast.output(in_json));
   const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
   CHECK(answer["described_gpus"] == 16384);
@@ -70,7 +70,7 @@ TEST_CASE("scale writes a report of days against dollars", "[cli]") {
   }
   CHECK(!contains(page, "\"slowest rank\""));  // without training.jitter
   roofcast.output({"scale", example("llama-405b_run"), "--gpus", "8192,16384", "--report", "o.html",
-                   "--set", "training.jitter.deviation=0.015"});
+                   "--force", "--set", "training.jitter.deviation=0.015"});
   CHECK(contains(roofcast.read("o.html"), "\"slowest rank\""));
 }
 

@@ -126,8 +126,8 @@ TEST_CASE("pareto keeps to its conditions, and to few points where they stand fo
                  "id,fits,tok,s,gpus\n1,true,100,1,1\n2,true,101,1.01,1\n3,true,102,1.02,1\n"
                  "4,true,200,4,1\n5,false,900,1,1\n6,true,300,9,8\n");
   const auto ids = [&](std::vector<std::string> options) {
-    options.insert(options.begin(),
-                   {"pareto", "r.csv", "--maximize", "tok", "--minimize", "s", "--csv", "f.csv"});
+    options.insert(options.begin(), {"pareto", "r.csv", "--maximize", "tok", "--minimize", "s",
+                                     "--csv", "f.csv", "--force"});
     roofcast.output(options);
     const base::CsvTable front = base::read_csv(roofcast.path("f.csv"));
     std::string all;
@@ -170,7 +170,7 @@ TEST_CASE("Each gain of a roadmap says whether it was replayed", "[cli]") {
                  "options: {faster: {system.chip.hbm.bandwidth: x1.5}}\n"
                  "features: {wider: {system.chip.hbm.bandwidth: x1.2}}\n");
   for (const bool replay : {true, false}) {
-    std::vector<std::string> words = {"compare", "roadmap.yaml", "--csv", "r.csv"};
+    std::vector<std::string> words = {"compare", "roadmap.yaml", "--csv", "r.csv", "--force"};
     if (!replay) {
       words.emplace_back("--no-replay");
     }

@@ -34,7 +34,7 @@ TEST_CASE("Beside a benchmark stands the estimate of the scenario under the log'
   }
   roofcast.write("s.yaml", base::read_text(example("llama-70b")));
   const std::string out =
-      roofcast.output({"compare", "s.yaml", log("vllm_result.json"), "--force", "--csv", "m.csv"});
+      roofcast.output({"compare", "s.yaml", log("vllm_result.json"), "--anyway", "--csv", "m.csv"});
   CHECK(contains(out,
                  "set from the log: traffic.input_tokens 1024, traffic.output_tokens 1024, "
                  "traffic.concurrency 128\n"));
@@ -97,7 +97,7 @@ TEST_CASE("A log at a rate turns clients into arrivals, and one of trtllm-bench 
   CHECK(contains(roofcast.output({"compare", "s.yaml", "rate.json"}),
                  "set from the log: traffic.arrivals {process: gamma, rate: 2 /s, cv: 2}\n"));
   const std::string trtllm =
-      roofcast.output({"compare", "s.yaml", log("trtllm_engine.txt"), "--force"});
+      roofcast.output({"compare", "s.yaml", log("trtllm_engine.txt"), "--anyway"});
   CHECK(contains(trtllm, "TP1 PP1"));
   CHECK(contains(trtllm, "All 3000 requests were sent at the start"));
 }
@@ -139,10 +139,10 @@ TEST_CASE(
   CHECK(none.code == 2);
   CHECK(contains(none.err, "tells no iterations; --iterations says how many"));
   for (const char* step : {"decode", "prompts"}) {
-    roofcast.output(
-        {"compare", "s.yaml", trace, "--iterations", "2", "--iteration", step, "--csv", "k.csv"});
-    const Outcome before = roofcast.run(
-        {"compare", "s.yaml", trace, "--steps", "2", "--step", step, "--csv", "before.csv"});
+    roofcast.output({"compare", "s.yaml", trace, "--iterations", "2", "--iteration", step, "--csv",
+                     "k.csv", "--force"});
+    const Outcome before = roofcast.run({"compare", "s.yaml", trace, "--steps", "2", "--step", step,
+                                         "--csv", "before.csv", "--force"});
     CHECK(contains(before.err, "note: --step is now called --iteration"));
     CHECK(roofcast.read("before.csv") == roofcast.read("k.csv"));
     const base::CsvTable rows = base::read_csv(roofcast.path("k.csv"));
@@ -183,11 +183,11 @@ TEST_CASE("Compare says which options are of which files, and what a log cannot 
   CHECK(contains(refused({"compare", "s.yaml", "missing.json"}), "missing.json"));
   CHECK(contains(refused({"compare", "agents.yaml", bench}), "traffic.agents"));
   CHECK(contains(refused({"compare", "s.yaml", bench, log("nsys_kernels.csv"), "--steps", "5",
-                          "--force", "--csv", "x.csv"}),
+                          "--anyway", "--csv", "x.csv"}),
                  "do not go into one table"));
   // What does not run is said, and is what --strict is for.
-  const std::vector<std::string> large = {"compare", "s.yaml", bench,
-                                          "--force", "--set",  "deployment.tensor_parallel=16"};
+  const std::vector<std::string> large = {"compare",  "s.yaml", bench,
+                                          "--anyway", "--set",  "deployment.tensor_parallel=16"};
   const Outcome outcome = roofcast.run(large);
   CHECK(outcome.code == 0);
   CHECK(contains(outcome.out, "does not run: "));
@@ -211,7 +211,7 @@ TEST_CASE("A log that contradicts its scenario is an error that names both value
     INFO(other.err);
     CHECK(contains(other.err, part));
   }
-  const Outcome forced = roofcast.run({"compare", scenario, bench, "--force", "--strict"});
+  const Outcome forced = roofcast.run({"compare", scenario, bench, "--anyway", "--strict"});
   CHECK(forced.code == 3);
   CHECK(contains(forced.out, "model: gpt-oss-120b in the log"));
   const Outcome same = roofcast.run(
@@ -237,7 +237,7 @@ TEST_CASE("A log of nccl-tests on another GPU than the scenario's is an error", 
   const Outcome other = roofcast.run({"compare", example("llama-70b"), "nccl.txt"});
   CHECK(other.code == 2);
   CHECK(contains(other.err, "the log is of NVIDIA H100 80GB HBM3, the scenario of HGX/DGX H200"));
-  CHECK(roofcast.run({"compare", example("llama-70b"), "nccl.txt", "--force"}).code == 0);
+  CHECK(roofcast.run({"compare", example("llama-70b"), "nccl.txt", "--anyway"}).code == 0);
   CHECK(roofcast.run({"compare", example("llama-70b"), "nccl.txt", "--set", "system=hgx_h100"})
             .code == 0);
 }
@@ -255,7 +255,7 @@ TEST_CASE("Beside a trace of a training step stand the passes of all its micro-b
   const auto forecast = [&](const std::string& kind, const std::string& batch) {
     const std::string out =
         roofcast.output({"compare", "s.yaml", "t.json", "--iterations", "1", "--csv", "m.csv",
-                         "--set", "training.global_batch=" + batch});
+                         "--force", "--set", "training.global_batch=" + batch});
     CHECK(contains(out, "beside one optimizer step: passes of "));
     const base::CsvTable rows = base::read_csv(roofcast.path("m.csv"));
     return number(rows, row_of(rows, "kind", kind), "forecast_s");

@@ -13,14 +13,15 @@ TEST_CASE("A sweep that is killed leaves the old file as it was", "[cli]") {
       {"sweep", example("llama70b_h200_hbm"), "--csv", "r.csv", "--quiet", "--no-replay"});
   const std::string rows = roofcast.read("r.csv");
   const std::string sweep = roofcast.read("r.sweep.yaml");
-  const Outcome killed = roofcast.shell("timeout -s KILL 0.3 roofcast sweep '" +
-                                        example("llama70b_million") + "' --csv r.csv --quiet");
+  const Outcome killed =
+      roofcast.shell("timeout -s KILL 0.3 roofcast sweep '" + example("llama70b_million") +
+                     "' --csv r.csv --quiet --force");
   CHECK(killed.code != 0);
   CHECK(roofcast.read("r.csv") == rows);
   CHECK(roofcast.read("r.sweep.yaml") == sweep);
   // What it leaves is taken over by the next run.
-  roofcast.output(
-      {"sweep", example("llama70b_h200_hbm"), "--csv", "r.csv", "--quiet", "--no-replay"});
+  roofcast.output({"sweep", example("llama70b_h200_hbm"), "--csv", "r.csv", "--quiet",
+                   "--no-replay", "--force"});
   CHECK(roofcast.shell("ls").out == "r.csv\nr.provenance.json\nr.sweep.yaml\n");
 }
 
@@ -41,6 +42,79 @@ TEST_CASE("A second writer of a file is refused while the first one lives", "[cl
   CHECK(roofcast.shell(small).code == 0);
 }
 
+TEST_CASE("Nothing that exists is replaced without --force, whatever command writes it", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("llama-70b.yaml", roofcast.read("s.yaml"));
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.write("rows.csv", "id,tok\n1,2\n");
+  roofcast.output({"sweep", "hbm.yaml", "--csv", "p.csv", "--shard", "1/1", "--quiet"});
+  const std::string scenario =
+      " --model llama-3.1-8b --system hgx_h100 --input 900 --output 90 --no-replay ";
+  for (const std::string& line :
+       {std::string("sweep hbm.yaml --csv kept"), std::string("sweep hbm.yaml --csv kept --resume"),
+        std::string("sweep hbm.yaml --csv x.csv --report kept"),
+        std::string("merge p.csv.parts --csv kept"), std::string("simulate s.yaml --csv kept"),
+        std::string("simulate s.yaml --timeline kept"),
+        std::string("simulate s.yaml --report kept"), "estimate" + scenario + "--save kept",
+        std::string("sensitivity s.yaml --report kept"), std::string("report p.csv -o kept"),
+        std::string("brief hbm.yaml -o kept"),
+        std::string("pareto rows.csv --maximize tok --csv kept"),
+        std::string("compare rows.csv rows.csv --csv kept"),
+        std::string("kernel gemm --m 8 --n 8 --k 8 --chip h100_sxm --csv kept"),
+        std::string("calibrate claims -o kept"), std::string("init kept")}) {
+    INFO(line);
+    roofcast.write("kept", "precious\n");
+    const std::string before = roofcast.shell("ls").out;
+    const Outcome outcome = roofcast.shell("roofcast " + line + " < /dev/null");
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err == "error: kept is there already; --force replaces it\n");
+    CHECK(outcome.out.empty());
+    CHECK(roofcast.read("kept") == "precious\n");
+    CHECK(roofcast.shell("ls").out == before);
+  }
+  roofcast.output({"simulate", "s.yaml", "--csv", "kept", "--force"});
+  CHECK(contains(roofcast.read("kept"), "ttft_s"));
+}
+
+TEST_CASE("What would be written beside a named file is not replaced either", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.write("s.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("llama-70b.yaml", roofcast.read("s.yaml"));
+  for (const auto& [line, file] : {std::pair{"brief hbm.yaml -o page.html", "page.csv"},
+                                   {"simulate s.yaml --csv o.csv", "o.provenance.json"},
+                                   {"sweep hbm.yaml --csv o.csv", "o.sweep.yaml"}}) {
+    INFO(line);
+    roofcast.write(file, "precious\n");
+    const Outcome refused = roofcast.shell(std::string("roofcast ") + line);
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.err, std::string(file) + " is there already"));
+    CHECK(roofcast.read(file) == "precious\n");
+    roofcast.shell(std::string("rm ") + file);
+  }
+}
+
+TEST_CASE("A file that somebody makes while its command computes is not replaced", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome late = roofcast.shell(
+      "roofcast sweep '" + example("llama70b_what_if") +
+      "' --csv r.csv --simulate --quiet & until [ -e r.csv.roofcast.part ]; do sleep 0.01; done; "
+      "echo mine > r.csv; wait $!");
+  CHECK(late.code == 2);
+  CHECK(contains(late.err, "File exists"));
+  CHECK(roofcast.read("r.csv") == "mine\n");
+}
+
 TEST_CASE("A sweep file that the user wrote is not lost to a CSV of like name", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
@@ -51,15 +125,17 @@ TEST_CASE("A sweep file that the user wrote is not lost to a CSV of like name", 
   roofcast.write("keep.sweep.yaml", "mine\n");
   const Outcome refused = roofcast.run(sweep);
   CHECK(refused.code == 2);
-  CHECK(contains(refused.err, "keep.sweep.yaml is not as roofcast wrote it"));
+  CHECK(contains(refused.err,
+                 "keep.sweep.yaml is there already, and one would be written beside keep.csv"));
   CHECK(roofcast.read("keep.sweep.yaml") == "mine\n");
   CHECK(roofcast.shell("ls").out == "keep.sweep.yaml\n");
   roofcast.shell("rm keep.sweep.yaml");
   roofcast.output(sweep);
   std::vector<std::string> another = sweep;
   another.push_back("--all-columns");
-  roofcast.output(another);
-  roofcast.shell("echo '# mine' >> keep.sweep.yaml");
+  roofcast.shell("rm keep.csv");
+  roofcast.output(another);  // what was written beside the result goes with it
+  roofcast.shell("rm keep.csv; echo '# mine' >> keep.sweep.yaml");
   CHECK(roofcast.run(sweep).code == 2);
 }
 
@@ -85,7 +161,7 @@ TEST_CASE("A sweep that Ctrl-C or SIGTERM ends leaves nothing unfinished", "[cli
     INFO(signal);
     const Outcome ended = roofcast.shell("timeout --preserve-status -s " + std::string(signal) +
                                          " 0.3 roofcast sweep '" + example("llama70b_million") +
-                                         "' --csv r.csv --quiet");
+                                         "' --csv r.csv --quiet --force");
     CHECK(ended.code == code);
     CHECK(contains(ended.err, "With --resume, what is done is kept"));
     CHECK(roofcast.shell("ls -d r.*").out == "r.csv\n");
@@ -110,7 +186,8 @@ TEST_CASE("No command writes over its input, nor over another of its outputs", "
                            "roofcast sweep r.sweep.yaml --csv ./../$(basename $PWD)/r.csv",
                            "roofcast sweep r.sweep.yaml --csv x.csv --report x.csv --no-replay"}) {
     INFO(line);
-    const Outcome outcome = roofcast.shell(line);
+    CHECK(roofcast.shell(line).code == 2);
+    const Outcome outcome = roofcast.shell(line + std::string(" --force"));
     CHECK(outcome.code == 2);
     CHECK(contains(outcome.err, "would be lost"));
     CHECK(roofcast.read("llama-70b.yaml") == scenario);

@@ -34,7 +34,7 @@ const std::string kServers =
 // What `calibrate validate` writes with the user's catalog.
 base::CsvTable validated(const Program& roofcast, const std::string& arguments) {
   const Outcome outcome = roofcast.shell("ROOFCAST_CATALOG=mine roofcast calibrate validate " +
-                                         arguments + " --out errors.csv");
+                                         arguments + " --out errors.csv --force");
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   return base::parse_csv(roofcast.read("errors.csv"), "errors.csv");
@@ -79,7 +79,7 @@ TEST_CASE("Measured operators of one's own chip are forecast and fitted by its n
   CHECK(number(errors, 0, "predicted_latency_ms") > 0.0);
   CHECK(cell(errors, 0, "provenance") == "transferred");
   const std::string fit =
-      "ROOFCAST_CATALOG=mine roofcast calibrate fit . --stack vllm -o fitted.yaml --chip ";
+      "ROOFCAST_CATALOG=mine roofcast calibrate fit . --stack vllm --force -o fitted.yaml --chip ";
   REQUIRE(roofcast.shell(fit + "'ACME H300'").code == 0);
   const std::string fitted = roofcast.read("fitted.yaml");
   REQUIRE(roofcast.shell(fit + "h300").code == 0);

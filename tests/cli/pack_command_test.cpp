@@ -40,7 +40,7 @@ TEST_CASE("pack writes a row for each bin, with every sequence once", "[cli]") {
   }
   for (const std::string order : {"kept", "size"}) {
     const json answer = pack(roofcast, {"--lengths", kLengths, "--count", "1000", "--tokens",
-                                        "8192", "--order", order, "--csv", "bins.csv"});
+                                        "8192", "--order", order, "--csv", "bins.csv", "--force"});
     const base::CsvTable bins = base::parse_csv(roofcast.read("bins.csv"), "bins.csv");
     CHECK(bins.rows() == answer["orders"][order]["bins"].get<std::size_t>());
     CHECK(bins.rows() >= answer["least_bins"].get<std::size_t>());
@@ -122,7 +122,7 @@ TEST_CASE("A sequence longer than a bin is left out, and the answer says so", "[
   CHECK(cell(bins, 0, "items") == "2");  // positions in the table
   CHECK(cell(bins, 1, "items") == "0");
   std::vector<std::string> strict = with_json(question);
-  strict.emplace_back("--strict");
+  strict.insert(strict.end(), {"--strict", "--force"});
   CHECK(roofcast.run(strict).code == kInfeasible);
   CHECK(contains(roofcast.output({"pack", "lengths.csv", "--tokens", "10"}), "left out: 3 of 3"));
 }

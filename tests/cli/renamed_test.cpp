@@ -86,11 +86,11 @@ TEST_CASE("A column of a sweep that is asked for under its old name is written u
     const std::string axes = "base: base.yaml\naxes: {traffic.concurrency: [1, 8]}\ncolumns: [";
     roofcast.write("old.yaml", axes + "bound_" + column + "]\n");
     roofcast.write("new.yaml", axes + "limited_by_" + column + "]\n");
-    const Outcome old = roofcast.run({"sweep", "old.yaml", "--csv", "old.csv"});
+    const Outcome old = roofcast.run({"sweep", "old.yaml", "--csv", "old.csv", "--force"});
     CHECK(old.code == 0);
     CHECK(contains(old.err, std::string("\"bound_") + column + "\" is now called \"limited_by_" +
                                 column + "\""));
-    roofcast.output({"sweep", "new.yaml", "--csv", "new.csv"});
+    roofcast.output({"sweep", "new.yaml", "--csv", "new.csv", "--force"});
     CHECK(roofcast.read("old.csv") == roofcast.read("new.csv"));
     CHECK(contains(roofcast.read("new.csv"), std::string("limited_by_") + column));
   }
@@ -118,8 +118,8 @@ TEST_CASE("An objective or a condition under its old name is read as the new one
     return outcome.out;
   };
   with_note({"check", "old.yaml"});
-  with_note({"sweep", "old.yaml", "--csv", "old.csv"});
-  roofcast.output({"sweep", "new.yaml", "--csv", "new.csv"});
+  with_note({"sweep", "old.yaml", "--csv", "old.csv", "--force"});
+  roofcast.output({"sweep", "new.yaml", "--csv", "new.csv", "--force"});
   CHECK(roofcast.read("old.csv") == roofcast.read("new.csv"));
   CHECK(with_note({"pareto", "old.csv", "--maximize", "tokens_per_step"}) ==
         roofcast.output({"pareto", "old.csv", "--maximize", "tokens_per_iteration"}));

@@ -24,6 +24,14 @@ TEST_CASE("schema prints the JSON Schema of every kind of document", "[cli][long
   }
 }
 
+TEST_CASE("A schema has no notes: no document was given", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  CHECK(roofcast.run({"schema", "scenario"}).err.empty());
+}
+
 TEST_CASE("the schema of a scenario requires its sections but those with a default or asked for",
           "[cli]") {
   const auto schema = json_schema("scenario");

@@ -66,7 +66,7 @@ TEST_CASE("Tables on terminals of 80 and 160 columns, with and without colour, a
       {"recommend", "--model", "llama-3.1-70b", "--precision", "fp8", "--system",
        "hgx_h100,hgx_h200", "--gpus", "8", "--input", "1500", "--output", "250", "--clients", "32",
        "--no-replay"},
-      {"sweep", "sweep.yaml", "--csv", "o.csv"},
+      {"sweep", "sweep.yaml", "--csv", "o.csv", "--force"},
       {"pareto", "o.csv", "--minimize", "tpot_mean_s", "--by", "system"}};
   for (const std::size_t width : {std::size_t{80}, std::size_t{160}}) {
     for (const char* color : {"always", "never"}) {

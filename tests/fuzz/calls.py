@@ -279,7 +279,7 @@ def calls(results, parts, entries, configs):
     add("compare foreign.csv foreign.csv --key name --maximize speed --minimize price", "foreign.csv")
     for log in ("vllm_result.json", "vllm_output.txt", "sglang_output.txt", "trtllm_engine.txt", "trtllm_requests.txt", "nccl_all_reduce_16.txt", "kineto_trace.json", "nsys_kernels.csv"):
         more = " --set system=h100_cluster_128" if log.startswith("nccl") else ""
-        add(f"compare serve.yaml {log} --iterations 2 --force --csv o.csv --format json" + more, "serve.yaml", log)
+        add(f"compare serve.yaml {log} --iterations 2 --anyway --csv o.csv --format json" + more, "serve.yaml", log)
     for extra in ("", " --by plan --csv o.csv", " --epsilon tpot_mean_s=5% --json", " --reference tpot_mean_s=1"):
         add("pareto old.csv --maximize throughput_tok_per_s_per_gpu --minimize tpot_mean_s" + extra, "old.csv")
     add("pareto foreign.csv --maximize speed --minimize price --json", "foreign.csv")

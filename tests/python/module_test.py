@@ -44,9 +44,9 @@ def program(*arguments):
 
 
 def answer(*arguments):
-    """What the command prints as JSON, without what every answer begins with."""
+    """What the command prints as JSON, without what every answer begins and ends with."""
     printed = json.loads(program(*arguments, "--json"))
-    return {key: value for key, value in printed.items() if key not in ("roofcast", "units")}
+    return {key: value for key, value in printed.items() if key not in ("roofcast", "units", "made_by")}
 
 
 class Errors(unittest.TestCase):
@@ -153,7 +153,7 @@ class Estimates(unittest.TestCase):
     def test_it_has_what_the_command_prints_as_json(self):
         printed = json.loads(program("estimate", SOURCE / "examples" / "llama-70b.yaml", "--format", "json"))
         estimate = roofcast.estimate(SCENARIO)
-        self.assertEqual(set(printed) - set(estimate), {"roofcast", "units", "load", "replay", "limited_by"})
+        self.assertEqual(set(printed) - set(estimate), {"roofcast", "units", "made_by", "load", "replay", "limited_by"})
         for metric, limit in printed["limited_by"].items():
             self.assertEqual(estimate.limited_by(metric), limit["by"], metric)
         for name, value in estimate.items():

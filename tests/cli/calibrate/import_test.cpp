@@ -115,8 +115,7 @@ TEST_CASE("Columns of any CSV are mapped to ours, times in their unit, and sever
   CHECK(contains(refused(roofcast, "a.csv -o d.txt"), "a table is called NAME.csv or NAME.csv.gz"));
   CHECK(contains(refused(roofcast, "a.csv -o a.csv"), "a.csv"));
   roofcast.write("notes.yaml", "base: h200_sxm\n");
-  CHECK(
-      contains(refused(roofcast, "a.csv -o notes.csv"), "notes.yaml is there and is no manifest"));
+  CHECK(contains(refused(roofcast, "a.csv -o notes.csv"), "notes.yaml is there already"));
   CHECK(roofcast.read("notes.yaml") == "base: h200_sxm\n");
   roofcast.write("bad.csv", "M,N,K,latency\n16,4096,4096,\n");
   CHECK(contains(refused(roofcast, "bad.csv -o d.csv" + common + "m=M,n=N,k=K,time_us=latency"),
@@ -187,7 +186,7 @@ TEST_CASE("Attention, MLA and collectives of a collector are told apart by what 
   const std::string row = "TRTLLM,1.3.0,NVIDIA H200,";
   const auto imported = [&](const std::string& text, const std::string& kind) {
     roofcast.write("in.txt", text);
-    const Outcome outcome = roofcast.shell(kImport + "in.txt -o out.csv");
+    const Outcome outcome = roofcast.shell(kImport + "in.txt -o out.csv --force");
     INFO(outcome.err);
     REQUIRE(outcome.code == 0);
     CHECK(contains(outcome.out, "1 rows of " + kind + " on h200_sxm"));
@@ -293,7 +292,7 @@ TEST_CASE("Own rows are fitted together with shipped ones, whatever their versio
                  "system,fw,fw_version,gemm_dtype,m,n,k,latency_ms\n"
                  "h200_sxm,vllm,0.99.0,bfloat16,48,4096,4096,0.02\n");
   const std::string fit =
-      "ROOFCAST_DATA=data roofcast calibrate fit --chip h200_sxm --stack vllm -o o.yaml ";
+      "ROOFCAST_DATA=data roofcast calibrate fit --chip h200_sxm --stack vllm -o o.yaml --force ";
   REQUIRE(roofcast.shell(fit).code == 0);
   const std::string alone = roofcast.read("o.yaml");
   CHECK(contains(alone, "fitted_on: \"144 rows, FNV-1a "));

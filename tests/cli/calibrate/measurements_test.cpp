@@ -31,7 +31,8 @@ TEST_CASE("ROOFCAST_DATA replaces the shipped tables, whatever form its own have
     return;
   }
   std::filesystem::create_directories(roofcast.path("mine/ops"));
-  const std::string nccl = "ROOFCAST_DATA=mine roofcast calibrate validate nccl --out errors.csv";
+  const std::string nccl =
+      "ROOFCAST_DATA=mine roofcast calibrate validate nccl --force --out errors.csv";
   roofcast.write("mine/ops/nccl.columns",
                  "system,h200_sxm,h200_sxm\nfw,nccl,nccl\nop_name,all_reduce,all_gather\n"
                  "num_gpus,8,8\nmessage_bytes,1048576,1048576\nlatency_ms,0.03,0.02\n");

@@ -27,7 +27,7 @@ TEST_CASE("Against what it wrote itself, every prediction is equal and none near
     return;
   }
   roofcast.write("servers.csv", kServers);
-  roofcast.output(of_servers({"--out", "older.csv"}));
+  roofcast.output(of_servers({"--force", "--out", "older.csv"}));
   const std::string servers = roofcast.output(of_servers({"--against", "older.csv"}));
   INFO(servers);
   for (const char* column : {"predicted_ttft_ms", "predicted_tpot_ms"}) {
@@ -43,7 +43,7 @@ TEST_CASE("Against what it wrote itself, every prediction is equal and none near
   CHECK(contains(servers, "not predicted here: "));
 
   write_run(roofcast.path("runs/RTX4090_tiny"));
-  roofcast.output({"calibrate", "validate", "requests", "runs", "--out", "older.csv"});
+  roofcast.output({"calibrate", "validate", "requests", "runs", "--force", "--out", "older.csv"});
   const std::string requests =
       roofcast.output({"calibrate", "validate", "requests", "runs", "--against", "older.csv"});
   INFO(requests);

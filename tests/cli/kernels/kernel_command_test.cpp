@@ -398,7 +398,8 @@ TEST_CASE("The page of a kernel has its roofline, its waves and the parts of its
   if (!roofcast.exists()) {
     return;
   }
-  const std::string line = "kernel gemm --n 8192 --k 8192 --chip h100_sxm --report page.html";
+  const std::string line =
+      "kernel gemm --n 8192 --k 8192 --chip h100_sxm --force --report page.html";
   CHECK(roofcast.run(words(line + " --m 8192")).code == 0);
   const std::string page = roofcast.read("page.html");
   for (const char* part : {"Roofline", "ridge 295", "Waves of thread blocks", "Parts of the time",

@@ -42,7 +42,7 @@ TEST_CASE("The scenario that recommend saves has the figures of its answer", "[c
   }
   for (const char* pools : {"one", "two"}) {
     const json found = answer(roofcast, {"--ttft-p95", "1s", "--tpot-p95", "30ms", "--pools", pools,
-                                         "--no-replay", "--save", "best.yaml"});
+                                         "--no-replay", "--save", "best.yaml", "--force"});
     REQUIRE(found["found"] == true);
     const json& metrics = found["answers"][0]["metrics"];
     const json again = json::parse(roofcast.output({"estimate", "best.yaml", "--format", "json"}));
@@ -215,10 +215,11 @@ TEST_CASE("The manifest that recommend writes is that of the scenario that it sa
     return;
   }
   for (const char* pools : {"one", "two"}) {
-    roofcast.output(with({"--tpot-p95", "30ms", "--pools", pools, "--no-replay", "--save",
-                          "best.yaml", "--kubernetes", "pods.yaml", "--image", "registry/vllm:1"}));
+    roofcast.output(
+        with({"--tpot-p95", "30ms", "--pools", pools, "--no-replay", "--save", "best.yaml",
+              "--kubernetes", "pods.yaml", "--image", "registry/vllm:1", "--force"}));
     roofcast.output({"estimate", "best.yaml", "--no-replay", "--kubernetes", "again.yaml",
-                     "--image", "registry/vllm:1"});
+                     "--image", "registry/vllm:1", "--force"});
     const auto objects = [&](const char* file) {
       const std::string text = roofcast.read(file);
       return text.substr(text.find("apiVersion"));

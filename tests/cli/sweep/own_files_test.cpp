@@ -96,11 +96,11 @@ TEST_CASE("Shards of a sweep with files of the user join in any folder to the sw
                      ".csv --shard 2/2 --quiet")
               .code == 0);
     const Outcome merged = roofcast.shell("cd a/b && roofcast merge ../" + name +
-                                          ".csv.parts --csv m.csv --no-replay --quiet");
+                                          ".csv.parts --csv m.csv --no-replay --quiet --force");
     INFO(merged.err);
     CHECK(merged.code == 0);
     CHECK(roofcast.read("a/b/m.csv") == roofcast.read(name + ".whole.csv"));
-    const Outcome report = roofcast.shell("roofcast report a/b/m.csv -o m.html");
+    const Outcome report = roofcast.shell("roofcast report a/b/m.csv -o m.html --force");
     INFO(report.err);
     CHECK(report.code == 0);
   }

@@ -87,6 +87,80 @@ TEST_CASE("A result is made again with the catalog of the user that there was", 
   CHECK(contains(roofcast.run({"reproduce", "own.csv"}).out, "which is not there"));
 }
 
+TEST_CASE("A page and a JSON answer hold what made them, and are made again from it", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  for (const auto& [line, file] :
+       {std::pair{"sweep s.yaml --csv a.csv --no-replay --json > sweep.json", "sweep.json"},
+        {"report a.csv -o page.html --json > report.json", "page.html"},
+        {"brief s.yaml -o brief.html --no-replay", "brief.html"},
+        {"estimate llama-70b.yaml --set traffic.concurrency=7 --no-replay --json > e.json",
+         "e.json"},
+        {"simulate llama-70b.yaml --seed 5 --report run.html --json > run.json", "run.html"},
+        {"solve llama-70b.yaml --vary traffic.concurrency=1..8 --until 'tpot_p95_s <= 0.02' "
+         "--json > solve.json",
+         "solve.json"},
+        {"sensitivity llama-70b.yaml --report s.html", "s.html"}}) {
+    INFO(line);
+    CHECK(roofcast.shell(std::string("roofcast ") + line).code == 0);
+    const std::string copy = std::string("copy_of_") + file;
+    roofcast.shell(std::string("mv ") + file + " " + copy);
+    const Outcome same = roofcast.run({"reproduce", copy});
+    INFO(same.out << same.err);
+    CHECK(same.code == 0);
+    CHECK(contains(same.out, copy + ": the same bytes"));
+    roofcast.shell("echo >> " + copy);
+    const Outcome edited = roofcast.run({"reproduce", copy});
+    CHECK(edited.code == 3);
+    CHECK(contains(edited.out, copy + ": other bytes than now"));
+  }
+  const auto answer = nlohmann::json::parse(roofcast.read("run.json"))["made_by"];
+  CHECK(answer["seeds"]["traffic"] == 5);
+  CHECK(answer["question"]["scenario"]["model"] == "llama-3.1-70b");
+  CHECK(answer["inputs"][0]["path"] == "llama-70b.yaml");
+}
+
+TEST_CASE("The resolved question and its seeds are in the provenance of a CSV", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  roofcast.output({"simulate", "llama-70b.yaml", "--set", "traffic.concurrency=7", "--seed", "5",
+                   "--csv", "a.csv"});
+  const auto simulated = nlohmann::json::parse(roofcast.read("a.provenance.json"));
+  CHECK(simulated["question"]["scenario"]["traffic"]["concurrency"] == 7);
+  CHECK(simulated["seeds"]["traffic"] == 5);
+  roofcast.output({"sweep", "s.yaml", "--csv", "b.csv", "--quiet", "--no-replay"});
+  const auto swept = nlohmann::json::parse(roofcast.read("b.provenance.json"));
+  CHECK(swept["question"]["sweep"]["base"]["model"] == "llama-3.1-70b");
+  CHECK(swept["seeds"]["traffic"] == 1);
+}
+
+TEST_CASE("A row that ends with the id of its provenance can be traced after it was joined",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "a.csv", "--quiet", "--no-replay"});
+  roofcast.output({"sweep", "s.yaml", "--csv", "b.csv", "--quiet", "--no-replay", "--made-by"});
+  const std::string id = nlohmann::json::parse(roofcast.read("b.provenance.json"))["id"];
+  const base::CsvTable rows = base::read_csv(roofcast.path("b.csv"));
+  CHECK(rows.columns().back() == "made_by");
+  CHECK(cell(rows, 0, "made_by") == id);
+  CHECK(cell(rows, rows.rows() - 1, "made_by") == id);
+  CHECK(roofcast.shell("sed -i 's/,[^,]*$//' b.csv; cmp a.csv b.csv").code == 0);
+  roofcast.output({"sweep", "s.yaml", "--csv", "c.csv", "--quiet", "--no-replay", "--threads", "1",
+                   "--made-by"});
+  CHECK(contains(roofcast.output({"compare", "a.csv", "c.csv"}), "60 rows"));
+  CHECK(roofcast.run({"reproduce", "c.csv"}).code == 0);
+}
+
 TEST_CASE("A provenance from elsewhere makes no file of the user change", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

@@ -10,7 +10,7 @@ namespace {
 
 void sweep(const Program& roofcast, const std::string& file, const std::string& csv,
            const std::vector<std::string>& options = {}) {
-  std::vector<std::string> arguments = {"sweep", file, "--csv", csv, "--quiet"};
+  std::vector<std::string> arguments = {"sweep", file, "--csv", csv, "--quiet", "--force"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   roofcast.output(arguments);
 }
@@ -175,8 +175,8 @@ TEST_CASE(
   }
   const Outcome loud =
       roofcast.run({"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--report", "o.html"});
-  const Outcome quiet = roofcast.run(
-      {"sweep", example("llama70b_what_if"), "--csv", "o.csv", "--report", "o.html", "--quiet"});
+  const Outcome quiet = roofcast.run({"sweep", example("llama70b_what_if"), "--csv", "o.csv",
+                                      "--report", "o.html", "--quiet", "--force"});
   CHECK(loud.code == 0);
   CHECK(quiet.out.empty());
   CHECK(quiet.err.empty());

@@ -71,6 +71,45 @@ TEST_CASE("Shards of two folders join; a part that lacks or is cut is named", "[
   }
 }
 
+TEST_CASE("A bound of memory changes no byte, and is refused where it cannot be kept", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--quiet"});
+  const std::vector<std::string> bounded = {"sweep", "s.yaml", "--csv", "bounded.csv", "--memory"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), bounded.begin(), bounded.end());
+    return roofcast.run(more);
+  };
+  const Outcome small = with({"64.01 MB"});
+  CHECK(small.code == 2);
+  CHECK(contains(small.err, "points take up to 64 MB, also in parts"));
+  CHECK(contains(with({"64.2 MB", "--report", "b.html"}).err,
+                 "with --report, which shows every row"));
+  CHECK(contains(with({"12 GB/s"}).err, "--memory 12 GB/s"));
+  CHECK(with({"64.2 MB", "--quiet"}).code == 0);
+  CHECK(roofcast.read("bounded.csv") == roofcast.read("whole.csv"));
+  CHECK_FALSE(std::filesystem::exists(roofcast.path("bounded.csv.parts")));
+}
+
+TEST_CASE("A folder of all parts has the report of the sweep that is not replayed", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "p.csv", "--shard", "2/2", "--quiet"});
+  const Outcome half = roofcast.run({"report", "p.csv.parts", "-o", "parts.html"});
+  CHECK(half.code == 2);
+  CHECK(contains(half.err, "part 0 of 4 is not there"));
+  roofcast.output({"sweep", "s.yaml", "--csv", "p.csv", "--shard", "1/2", "--quiet"});
+  const auto answer = roofcast.output({"report", "p.csv.parts", "-o", "parts.html", "--json"});
+  CHECK(contains(answer, "\"rows\": 960"));
+  CHECK(contains(roofcast.read("parts.html"), "id=\"made_by\""));
+}
+
 TEST_CASE("A sweep that is killed goes on where it was, to the same bytes", "[cli][long]") {
   const Program roofcast;
   if (!roofcast.exists()) {

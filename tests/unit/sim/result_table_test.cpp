@@ -39,6 +39,30 @@ std::string csv_of(const sim::ResultTable& table, const std::vector<std::string>
 
 }  // namespace
 
+TEST_CASE("A thin column has the rows that were set, and says that the others are empty",
+          "[unit]") {
+  sim::ResultTable table("t", {"tpot_mean_s", "system"});
+  for (sim::ResultColumn& column : table.columns()) {
+    column.make_thin();
+  }
+  table.resize(1'000'000);
+  sim::ResultColumn& number = table.column("tpot_mean_s");
+  sim::ResultColumn& text = table.column("system");
+  CHECK(number.is_blank());
+  number.set(7, 0.5);
+  text.set_code(7, text.code_of("hgx_h200"));
+  CHECK(number.number(7) == 0.5);
+  CHECK(number.cell(7) == "0.5");
+  CHECK(number.is_empty(8));
+  CHECK(std::isnan(number.number(8)));
+  CHECK(text.says(7, "hgx_h200"));
+  CHECK(text.is_empty(8));
+  CHECK(text.text(8).empty());
+  CHECK_FALSE(number.is_blank());
+  table.add_column("replay");
+  CHECK(table.column("replay").is_thin());
+}
+
 TEST_CASE("A row of a sweep's table is what the point's estimate says", "[unit]") {
   const sim::ResultTable table = sim::run_sweep(points(), 2);
   const std::vector<sim::ServingEstimate> estimates = sim::sweep_estimates(points(), 1);

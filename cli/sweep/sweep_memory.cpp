@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/sweep/sweep_memory.hpp"
+
+#include <fmt/format.h>
+
+#include "base/document/problems.hpp"
+#include "base/units/unit_text.hpp"
+#include "sim/decide/shown_columns.hpp"
+#include "sim/decide/sweep_run.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr double kProgram = 64e6;
+constexpr double kNumber = 8.0;
+constexpr double kText = 4.0;
+
+double bytes_of_ranks(const sim::Sweep& sweep) {
+  return kNumber *
+             static_cast<double>(sweep.pareto.maximize.size() + sweep.pareto.minimize.size()) +
+         2.0 * kNumber;
+}
+
+double bytes_in_memory(const sim::SweepPoints& points) {
+  const auto columns = sim::shown_columns(points.sweep(), sim::result_columns(points));
+  return kProgram +
+         static_cast<double>(points.size()) *
+             (kNumber * static_cast<double>(columns.size()) + bytes_of_ranks(points.sweep()));
+}
+
+double bytes_in_parts(const sim::SweepPoints& points) {
+  const sim::Sweep& sweep = points.sweep();
+  constexpr double kTexts = 4.0;  // fits, meets, reason, the axis of the groups
+  const auto numbers = static_cast<double>(sweep.pareto.maximize.size() +
+                                           sweep.pareto.minimize.size() + sweep.where.size() + 2);
+  return kProgram + static_cast<double>(points.size()) *
+                        (kNumber * numbers + kText * kTexts + bytes_of_ranks(sweep));
+}
+
+std::string megabytes(double bytes) { return fmt::format("{:.0f} MB", bytes / 1e6); }
+
+}  // namespace
+
+bool needs_parts(const std::string& memory, const sim::SweepPoints& points, bool every_row) {
+  if (memory.empty()) {
+    return false;
+  }
+  const base::ParsedQuantity bound =
+      base::parse_quantity(memory, base::dimension_of<base::Bytes>());
+  if (!bound.ok() || bound.si <= 0.0) {
+    throw base::InputError(
+        fmt::format("error: --memory {}: {}\n", memory,
+                    bound.ok() ? "expects a size, such as '512 MB'" : bound.error));
+  }
+  const double whole = bytes_in_memory(points);
+  const double least = every_row ? whole : bytes_in_parts(points);
+  if (least > bound.si) {
+    throw base::InputError(fmt::format(
+        "error: --memory {}: {} points take up to {}{}\n", memory, points.size(), megabytes(least),
+        every_row ? " with --report, which shows every row" : ", also in parts"));
+  }
+  return whole > bound.si;
+}
+
+}  // namespace roofcast::cli
