@@ -132,10 +132,9 @@ Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
     const std::int64_t rows = decoding + kBeside[n];
     // Both in the middle of the same tile: an iteration that power slows wastes less there than one that it does not.
     const std::int64_t all = fixed_tiles_ && rows >= kEnd ? middle_of_tile(rows) : rows;
-    entry = decoding == 0
-                ? Seconds{}
-                : cost({kDecodes[d], query_, context_, 1, all - decoding, 0, groups_}) -
-                      cost({0, 1, 0, 1, all, 0, groups_});
+    entry = decoding == 0 ? Seconds{}
+                          : cost({kDecodes[d], query_, context_, 1, all - decoding, 0, groups_}) -
+                                cost({0, 1, 0, 1, all, 0, groups_});
   }
   return entry;
 }

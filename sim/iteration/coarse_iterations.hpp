@@ -50,7 +50,7 @@ class CoarseIterations {
   Workspace& workspace_;
   std::int64_t groups_;
   std::int64_t context_;
-  std::int64_t query_;                 // tokens of a decode
+  std::int64_t query_;  // tokens of a decode
   bool fixed_tiles_;
   std::vector<std::int64_t> lengths_;  // nodes of tokens of prompts
   std::vector<Prompt> prompts_;

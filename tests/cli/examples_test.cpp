@@ -20,7 +20,9 @@ std::size_t points_of(const std::string& checked) {
 }
 
 // examples/expected/NAME.txt: "$ " and a command, what it prints, and so on.
-std::string run_again(const Program& roofcast, const std::string& transcript) {
+std::string run_again(const std::filesystem::path& examples, const std::string& transcript) {
+  const Program roofcast;
+  std::filesystem::create_directory_symlink(examples, roofcast.path("examples"));
   std::string now;
   for (const std::string& line : lines_of(transcript)) {
     if (line.starts_with("$ ")) {
@@ -41,7 +43,6 @@ TEST_CASE("Every example that is run prints what is expected of it", "[cli][long
     return;
   }
   const std::filesystem::path examples = std::filesystem::path(example("any")).parent_path();
-  std::filesystem::create_directory_symlink(examples, roofcast.path("examples"));
   for (const std::string& name : example_names()) {
     if (points_of(roofcast.output({"check", example(name)})) >= kManyPoints) {
       continue;
@@ -51,7 +52,7 @@ TEST_CASE("Every example that is run prints what is expected of it", "[cli][long
     std::stringstream expected;
     expected << std::ifstream(file).rdbuf();
     REQUIRE(!expected.str().empty());
-    const std::string now = run_again(roofcast, expected.str());
+    const std::string now = run_again(examples, expected.str());
     if (std::getenv("ROOFCAST_REGENERATE") != nullptr) {
       std::ofstream(file) << now;
       continue;
@@ -98,8 +99,8 @@ TEST_CASE("Every example says what it answers, and runs", "[cli][long]") {
       CHECK(outcome.code == 0);
       CHECK(contains(outcome.out, contains(text, "\ntraining:") ? "MFU" : "TPOT"));
     } else if (points < kManyPoints) {
-      const std::string out =
-          roofcast.output({"sweep", example(name), "--csv", "o.csv", "--report", "o.html"});
+      const std::string out = roofcast.output(
+          {"sweep", example(name), "--force", "--csv", "o.csv", "--report", "o.html"});
       CHECK(base::read_csv(roofcast.path("o.csv")).rows() == points);
       CHECK(!contains(out, "No point meets"));
       CHECK(contains(out, " on the Pareto front"));
