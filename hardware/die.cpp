@@ -129,6 +129,13 @@ Node from_die(const Node& document) {
     read(f, die);
     complete(f, die, architecture);
   });
+  for (const std::string_view key : {"compute", "shared_memory", "registers"}) {
+    const auto stated = std::find_if(document.entries.begin(), document.entries.end(),
+                                     [&](const base::Entry& entry) { return entry.key == key; });
+    if (stated != document.entries.end()) {
+      problems.add(stated->key_place, std::string(key), "is said by die: state it there");
+    }
+  }
   problems.throw_if_any();
 
   Node out = document;

@@ -7,6 +7,9 @@
 
 namespace roofcast::hardware {
 
+// The cap where the hosts of a rack leave nothing.
+constexpr base::Watts kNothing = base::Watts::from_si(1e-3);
+
 std::span<const base::CatalogEntry> embedded_systems();
 
 base::Catalog system_catalog() { return {"systems", "system", embedded_systems()}; }
@@ -144,8 +147,13 @@ std::string System::title() const {
 std::int64_t System::gpus_of_host() const { return std::min(scale_up_domain, kMostGpusOfHost); }
 
 std::int64_t System::hosts_of_rack() const {
-  return scale_up_domain > gpus_of_host() ? scale_up_domain / gpus_of_host()
-                                          : hosts_per_rack.value_or(kUsualHostsPerRack);
+  const std::int64_t of_domain = (scale_up_domain + kMostGpusOfHost - 1) / kMostGpusOfHost;
+  return of_domain > 1 ? of_domain : hosts_per_rack.value_or(kUsualHostsPerRack);
+}
+
+std::int64_t System::gpus_of_rack() const {
+  return std::max(scale_up_domain,
+                  scale_up_domain > kMostGpusOfHost ? 0 : gpus_of_host() * hosts_of_rack());
 }
 
 namespace {
@@ -160,15 +168,12 @@ void cap_by_rack(Fields& f, System& system) {
               fmt::format("needs {}", system.chip.tdp ? "host_power.per_gpu" : "chip.power.tdp"));
     return;
   }
-  const auto gpus = static_cast<double>(system.gpus_of_host() * system.hosts_of_rack());
-  const base::Watts share = *system.rack_power / gpus - *system.host_power;
-  if (share <= base::Watts{}) {
-    f.problem("rack_power",
-              fmt::format("leaves nothing to the {} GPUs of a rack: their hosts take {:g} W", gpus,
-                          gpus * system.host_power->si()));
-    return;
+  const base::Watts share =
+      *system.rack_power / static_cast<double>(system.gpus_of_rack()) - *system.host_power;
+  if (share < *system.chip.cap_used()) {
+    system.chip.cap = base::max(share, kNothing);
+    system.capped_by_rack = true;
   }
-  system.chip.cap = base::min(*system.chip.cap_used(), share);
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ struct System {
   std::optional<std::int64_t> hosts_per_rack;
   // All GPUs of a rack and their `host_power`. Each GPU is capped at its share of what the hosts leave.
   std::optional<base::Watts> rack_power;
-  std::string replaces;  // the chip that stood in this system before this one; empty: none
+  bool capped_by_rack = false;  // chip.cap is that share
+  std::string replaces;         // the chip that stood in this system before this one; empty: none
   std::optional<Price> price;
   std::optional<base::Dollars> purchase;  // per GPU: the price of a server or rack / its GPUs
   // The chip before it was changed or replaced, where the price is still that of a system with it; empty: it is not.
@@ -91,6 +92,7 @@ struct System {
   std::string other_chip() const;
   std::int64_t gpus_of_host() const;  // at most 8 of a scale-up domain
   std::int64_t hosts_of_rack() const;
+  std::int64_t gpus_of_rack() const;  // a scale-up domain of several hosts, or hosts_per_rack
   Provenance provenance() const {
     return chip.rests_on_assumptions() ? Provenance::assumed : calibration.provenance;
   }

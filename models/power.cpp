@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kMostSteps = 60;  // to the pace that the limit allows: some eight are enough
 constexpr double kNone = 1e-13;
+constexpr double kBeyond = 1.001;  // the limit, at the slowest pace
 constexpr double kSlowest = 1e9;
 
 // With the symbols of the header, at a pace e.
@@ -114,6 +115,9 @@ Drawn drawn(const Activity& activity, const PowerRates& rates) {
   if (running.energy > rates.limit * running.time) {
     out.pace = pace_at_limit(activity, rates);
     running = running_at(activity, rates, out.pace);
+    if (running.energy > kBeyond * rates.limit * running.time) {
+      running.time = running.energy / rates.limit;  // idle power and bytes alone: they wait
+    }
     running.energy = rates.limit * running.time;
     out.clock = out.pace * running.idle_of;
   }

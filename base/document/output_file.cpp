@@ -193,6 +193,12 @@ void refuse_replacing(const std::string& remedy) {
 
 void check_output(const fs::path& target) {
   refuse_own_file(target);
+  std::error_code error;
+  if (target.has_parent_path() && !outputs_are_redirected() &&
+      !fs::is_directory(target.parent_path(), error)) {
+    throw InputError(fmt::format("error: {}: there is no folder {}\n", target.string(),
+                                 target.parent_path().string()));
+  }
   if (keeps_what_exists() && is_regular(output_path(target))) {
     throw InputError(
         fmt::format("error: {} is there already; {}\n", target.string(), kept_files().remedy));

@@ -47,7 +47,7 @@ void add_init(Command& app, Run& chosen) {
   auto* command = app.add_subcommand(
       "init",
       "Asks five questions and writes a scenario\n"
-      "Model, system, traffic, limits, and what to find. InitOptions answer questions beforehand; "
+      "Model, system, traffic, limits, and what to find. Options answer questions beforehand; "
       "those that have no answer yet are asked in the terminal. The scenario has a comment on "
       "each section, and the command that comes next.");
   auto options = std::make_shared<InitOptions>();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/document/problems.hpp"
+#include "base/document/standard_streams.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/sweep_parts.hpp"
@@ -21,6 +22,23 @@ struct MergeOptions {
   bool no_replay = false;
 };
 
+// What is read is not written.
+void refuse_parts(const std::vector<std::filesystem::path>& folders, const SweepOutputs& outputs) {
+  for (const std::string& file : {outputs.csv, outputs.report}) {
+    if (file.empty() || base::is_standard_stream(file)) {
+      continue;
+    }
+    const std::filesystem::path into = std::filesystem::absolute(file).parent_path();
+    std::error_code error;
+    for (const std::filesystem::path& folder : folders) {
+      if (std::filesystem::equivalent(into, folder, error)) {
+        throw base::InputError(
+            fmt::format("error: {} is in a folder of parts, which are read\n", file));
+      }
+    }
+  }
+}
+
 int run_merge(const MergeOptions& options) {
   SweepOutputs outputs = options.outputs;
   outputs.replay = !options.no_replay;
@@ -34,6 +52,7 @@ int run_merge(const MergeOptions& options) {
   for (const std::filesystem::path& folder : folders) {
     parts.check(folder);
   }
+  refuse_parts(folders, outputs);
   base::CsvWriter csv = open_result(points, text, outputs);
   finish_parts(points, {parts, folders}, text, outputs, csv);
   return kDone;

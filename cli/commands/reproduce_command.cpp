@@ -190,12 +190,19 @@ std::string verdict(const Output& output, const fs::path& now) {
                          : "what is made now has other bytes than what was made then");
 }
 
+// A page of `report` has the provenance of its own: that beside it may be of the CSV alone.
+bool names_a_page(const Provenance& made) {
+  return std::any_of(made.outputs.begin(), made.outputs.end(),
+                     [](const RecordedFile& output) { return output.path.extension() == ".html"; });
+}
+
 int run_reproduce(const ReproduceOptions& options) {
   const fs::path given = fs::absolute(options.file);
   const fs::path beside = provenance_beside(given);
   std::error_code error;
-  const bool is_own =
-      given.extension() == ".json" || (given.extension() == ".html" && !fs::exists(beside, error));
+  const bool is_own = given.extension() == ".json" ||
+                      (given.extension() == ".html" &&
+                       !(fs::exists(beside, error) && names_a_page(read_provenance(beside))));
   const fs::path file = is_own ? given : beside;
   if (!fs::exists(file, error)) {
     throw base::InputError(

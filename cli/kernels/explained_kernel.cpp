@@ -43,6 +43,10 @@ std::string reason_against(const workloads::Operator& op, const sim::Platform& p
     return fmt::format("{} has no sparsity.tensor: nothing is known of 2:4 sparse products on it",
                        platform.system.chip.name);
   }
+  if (std::holds_alternative<workloads::StateScan>(op) &&
+      !platform.machine.supports(base::MathType::fp32)) {  // the states between its products
+    return fmt::format("{} has no vector.fp32", platform.system.chip.name);
+  }
   const base::MathType math = models::math_of(op, platform.machine);
   return platform.machine.supports(math)
              ? std::string()

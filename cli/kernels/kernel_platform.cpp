@@ -79,6 +79,14 @@ base::Node kernel_document(const PlatformNames& names) {
     sim::set_knob(document, "system.chip", named.place, named, problems);
   }
   for (const std::string& assignment : names.set) {
+    const std::string knob = assignment.substr(0, assignment.find('='));
+    if (!is_kernel_knob(knob)) {
+      const bool of_system = knob.starts_with("chip.") || knob.starts_with("calibration.");
+      problems.add(
+          {std::make_shared<const base::Source>("--set", assignment), {}}, "",
+          fmt::format("a kernel has the knobs of system and serving.stack, and no \"{}\"{}", knob,
+                      of_system ? fmt::format("; did you mean \"system.{}\"?", knob) : ""));
+    }
     sim::set_knob(document, {"--set", assignment, {}}, problems);
   }
   for (const std::string& assignment : names.varied) {
@@ -88,6 +96,10 @@ base::Node kernel_document(const PlatformNames& names) {
   sim::load_references(document, problems);
   problems.throw_if_any();
   return document;
+}
+
+bool is_kernel_knob(const std::string& path) {
+  return path.starts_with("system.") || path.starts_with("serving.stack.");
 }
 
 sim::Platform kernel_platform(const PlatformNames& names) {

@@ -20,6 +20,9 @@ struct PlatformNames {
   bool operator==(const PlatformNames&) const = default;
 };
 
+// Whether it is a path into system or serving.stack.
+bool is_kernel_knob(const std::string& path);
+
 // As in a scenario: the calibration is the nearest to the chip and the stack. Throws InputError.
 sim::Platform kernel_platform(const PlatformNames& names);
 // The document that it is read from, with every part.

@@ -142,10 +142,6 @@ std::vector<std::string> list_of(const VaryText& text) {
   return values;
 }
 
-bool is_knob(const std::string& name) {
-  return name.starts_with("system.") || name.starts_with("serving.stack.");
-}
-
 }  // namespace
 
 std::vector<Varied> varied_of(const std::vector<std::string>& texts, const KernelKind& kind,
@@ -175,7 +171,7 @@ std::vector<Varied> varied_of(const std::vector<std::string>& texts, const Kerne
   for (const std::string& written : texts) {
     const VaryText text(written, problems);
     const auto found = kinds.find(text.name);
-    const bool knob = found == kinds.end() && is_knob(text.name);
+    const bool knob = found == kinds.end() && is_kernel_knob(text.name);
     if (found == kinds.end() && !knob) {
       const auto near = base::nearest_name(text.name, names);
       text.problem_if(

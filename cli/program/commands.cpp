@@ -41,7 +41,8 @@ constexpr const char* kSurroundings =
     "  1  an error in roofcast itself\n"
     "  2  bad input or usage; stderr says where and what\n"
     "  3  with --strict: the scenario does not fit, nothing meets the conditions, or\n"
-    "     a comparison found a loss. With simulate --breach: the alarm\n"
+    "     a comparison found a loss. With simulate --breach: the alarm. With\n"
+    "     reproduce: other bytes\n"
     "\n"
     "Environment:\n"
     "  ROOFCAST_CATALOG  a directory with folders chips/, systems/, models/, ...\n"
@@ -136,9 +137,14 @@ void check_written_files(const CLI::App& program) {
   if (shard != nullptr && !shard->empty()) {
     return;  // it writes parts of the file
   }
+  std::vector<std::filesystem::path> all;
   for (const CLI::Option* option : written_files(command)) {
     for (const std::string& file : values(*option)) {
       if (!base::is_standard_stream(file)) {
+        all.push_back(std::filesystem::absolute(file).lexically_normal());
+        if (std::find(all.begin(), all.end() - 1, all.back()) != all.end() - 1) {
+          throw base::InputError(fmt::format("error: {} is named twice\n", file));
+        }
         base::check_output(file);
         check_provenance_beside(file);
       }

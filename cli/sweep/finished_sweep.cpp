@@ -228,6 +228,9 @@ base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& s
   if (!base::is_standard_stream(outputs.csv)) {
     check_sweep_file(sweep_file_beside(outputs.csv), sweep_text, outputs.csv);
   }
+  if (!outputs.report.empty() && !base::is_standard_stream(outputs.report)) {
+    base::check_output(outputs.report);  // inputs are known by now
+  }
   columns = sim::shown_columns(points.sweep(), columns);
   if (outputs.made_by) {
     columns.emplace_back(kMadeBy);

@@ -57,7 +57,7 @@ bool needs_parts(const std::string& memory, const sim::SweepPoints& points, bool
   if (least > bound.si) {
     throw base::InputError(fmt::format(
         "error: --memory {}: {} points take up to {}{}\n", memory, points.size(), megabytes(least),
-        every_row ? " with --report, which shows every row" : ", also in parts"));
+        every_row ? " with --report or --simulate, which need every row" : ", also in parts"));
   }
   return whole > bound.si;
 }

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <string>
+#include <vector>
+
 #include "models/operators/anatomy.hpp"
 
 namespace roofcast::models {
@@ -20,13 +23,19 @@ std::string tile_fault(const Tiling& tile, double a_bytes, double w_bytes, const
   const TileRoom& room = machine.tile_room;
   const auto rows = static_cast<double>(tile.rows);
   const auto columns = static_cast<double>(tile.columns);
-  return room.holds(rows, columns, a_bytes, w_bytes)
-             ? std::string()
-             : fmt::format(
-                   "it does not fit: its sums take {:.4g} KiB, and an SM has {:.4g}; its "
-                   "operands take {:.4g} KiB, and shared memory has {:.4g} for them",
-                   kSumBytes * rows * columns / kKib, room.sums / kKib,
-                   room.buffers(rows, columns, a_bytes, w_bytes) / kKib, room.shared / kKib);
+  const double sums = kSumBytes * rows * columns;
+  const double buffers = room.buffers(rows, columns, a_bytes, w_bytes);
+  std::vector<std::string> faults;
+  if (sums > room.sums) {
+    faults.push_back(fmt::format("its sums take {:.4g} KiB, and an SM has {:.4g}", sums / kKib,
+                                 room.sums / kKib));
+  }
+  if (buffers > room.shared) {
+    faults.push_back(
+        fmt::format("its operands take {:.4g} KiB, and shared memory has {:.4g} for them",
+                    buffers / kKib, room.shared / kKib));
+  }
+  return faults.empty() ? "" : fmt::format("it does not fit: {}", fmt::join(faults, "; "));
 }
 
 Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine) {

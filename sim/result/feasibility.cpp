@@ -116,7 +116,8 @@ Infeasible cap_fault(const Platform& platform) {
   }
   if (rates.limit <= rates.idle / rates.spare) {
     return infeasible::PowerCap{*chip.cap_used(),
-                                rates.idle / rates.spare / platform.system.calibration.limit_share};
+                                rates.idle / rates.spare / platform.system.calibration.limit_share,
+                                platform.system.capped_by_rack};
   }
   if (chip.cap && *chip.cap > *chip.tdp) {
     return infeasible::CapAboveTdp{*chip.cap, *chip.tdp};

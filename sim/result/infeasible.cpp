@@ -68,10 +68,10 @@ std::string sentence(const Infeasible& infeasible) {
                 "weights on it");
           },
           [](const PowerCap& r) {
-            return fmt::format(
-                "a power cap of {} is below the {} that leave nothing but the "
-                "chip's idle power",
-                base::format_quantity(r.cap), base::format_quantity(r.least));
+            return fmt::format("{} {}{} is below the {} that the chip draws when idle",
+                               r.of_rack ? "a GPU's share of system.rack_power," : "a power cap of",
+                               base::format_quantity(r.cap), r.of_rack ? "," : "",
+                               base::format_quantity(r.least));
           },
           [](const CapAboveTdp& r) {
             return fmt::format("a power cap of {} is above the TDP of the chip, {}",

@@ -47,6 +47,7 @@ struct PowerCap {
   static constexpr std::string_view kind = "the power cap is below what the chip draws idle";
   base::Watts cap;
   base::Watts least;
+  bool of_rack = false;  // a GPU's share of system.rack_power
 };
 struct CapAboveTdp {
   static constexpr std::string_view kind = "the power cap is above the TDP";

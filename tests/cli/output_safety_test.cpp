@@ -184,16 +184,47 @@ TEST_CASE("No command writes over its input, nor over another of its outputs", "
                            "roofcast sweep r.sweep.yaml --csv llama-70b.yaml",
                            "roofcast sweep r.sweep.yaml --csv r.csv",
                            "roofcast sweep r.sweep.yaml --csv ./../$(basename $PWD)/r.csv",
-                           "roofcast sweep r.sweep.yaml --csv x.csv --report x.csv --no-replay"}) {
+                           "roofcast sweep r.sweep.yaml --csv x.csv --report llama-70b.yaml",
+                           "roofcast sweep r.sweep.yaml --csv x.csv --report ./x.csv"}) {
     INFO(line);
     CHECK(roofcast.shell(line).code == 2);
     const Outcome outcome = roofcast.shell(line + std::string(" --force"));
     CHECK(outcome.code == 2);
-    CHECK(contains(outcome.err, "would be lost"));
+    CHECK((contains(outcome.err, "would be lost") || contains(outcome.err, "named twice")));
     CHECK(roofcast.read("llama-70b.yaml") == scenario);
     CHECK(roofcast.read("r.sweep.yaml") == sweep);
   }
-  CHECK(contains(roofcast.read("x.csv"), "point,"));  // the first output is whole
+  CHECK(!std::filesystem::exists(roofcast.path("x.csv")));  // nothing was computed
+}
+
+TEST_CASE("A merge writes nothing into the parts that it reads", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("s.yaml", "base: llama-70b.yaml\naxes: {traffic.concurrency: [1, 2]}\n");
+  roofcast.output({"sweep", "s.yaml", "--csv", "s.csv", "--shard", "1/1", "--quiet"});
+  const std::string part = roofcast.read("s.csv.parts/00000.csv");
+  const Outcome outcome =
+      roofcast.run({"merge", "s.csv.parts", "--csv", "s.csv.parts/00000.csv", "--force"});
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err, "is in a folder of parts"));
+  CHECK(roofcast.read("s.csv.parts/00000.csv") == part);
+}
+
+TEST_CASE("A file in a folder that is not there is refused before anything is computed", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("s.yaml", "base: llama-70b.yaml\naxes: {traffic.concurrency: [1, 2]}\n");
+  const Outcome outcome =
+      roofcast.run({"sweep", "s.yaml", "--csv", "s.csv", "--report", "none/s.html"});
+  CHECK(outcome.code == 2);
+  CHECK(contains(outcome.err, "none/s.html: there is no folder none"));
+  CHECK(!std::filesystem::exists(roofcast.path("s.csv")));
 }
 
 TEST_CASE("A full disk behind stdout is an error", "[cli]") {

@@ -199,8 +199,7 @@ TEST_CASE("Half the shared memory, or registers, takes a tile away", "[cli]") {
   CHECK(less["room_blocks_per_sm"].get<double>() >= 1.0);
   const Outcome forced = roofcast.run(words(half + " --tile 256x256"));
   CHECK(forced.code == 2);
-  CHECK_THAT(forced.err, ContainsSubstring("it does not fit: its sums take 256 KiB, and an SM has "
-                                           "256; its operands take 192 KiB"));
+  CHECK_THAT(forced.err, ContainsSubstring("it does not fit: its operands take 192 KiB"));
   const json registers =
       answer(roofcast, std::string(kGemm) + " --set system.chip.registers.per_sm=x0.5");
   CHECK(registers["sums_b"].get<double>() <= 128.0 * 1024.0);
@@ -209,6 +208,49 @@ TEST_CASE("Half the shared memory, or registers, takes a tile away", "[cli]") {
                               "--chip h100_sxm --tile 128x128");
   CHECK(experts["tile_rows"] == 128.0);
   CHECK(experts["tile_columns"] == 128.0);
+}
+
+TEST_CASE("A knob that no kernel has is refused, with the one that is near", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  for (const char* wrong : {"chip.power.cap=300W", "foo.bar=1", "serving.replicas=2"}) {
+    CHECK(roofcast.run(words(std::string(kGemm) + " --set " + wrong)).code == 2);
+  }
+  CHECK_THAT(roofcast.run(words(std::string(kGemm) + " --set chip.power.cap=300W")).err,
+             ContainsSubstring("did you mean \"system.chip.power.cap\"?"));
+}
+
+TEST_CASE("A scan on a chip without vector units does not run", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const Outcome outcome = roofcast.run(
+      words("kernel mamba2 --tokens 8192 --heads 128 --key-heads 8 --chunk 128 --chip h100_sxm "
+            "--set system.chip.vector.fp32=null"));
+  CHECK_THAT(outcome.out, ContainsSubstring("does not run: NVIDIA H100 SXM has no vector.fp32"));
+}
+
+TEST_CASE(
+    "Joules of a collective under a cap never fall below those of its bytes and its idle power",
+    "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  double before = 1e9;
+  for (const char* cap : {"140W", "170W", "200W", "300W"}) {
+    const json at =
+        answer(roofcast, std::string("collective all_reduce --system hgx_h100 --ranks 8 "
+                                     "--bytes 1GB --set system.chip.power.cap=") +
+                             cap);
+    const double time = at["sustained_time_s"].get<double>();
+    CHECK(at["power_w"].get<double>() * time == Approx(at["energy_j"].get<double>()));
+    CHECK(time <= before);
+    before = time;
+  }
 }
 
 }  // namespace roofcast::cli::cli_kernels_kernel_knobs

@@ -86,7 +86,7 @@ TEST_CASE("Every citation of the brief of every example is the row that it is of
       continue;
     }
     const std::string file = example(name);
-    if (roofcast.run({"brief", file, "--no-replay", "-o", "brief.md"}).code != 0) {
+    if (roofcast.run({"brief", file, "--no-replay", "--force", "-o", "brief.md"}).code != 0) {
       continue;  // a training run has no brief
     }
     const base::CsvTable table = base::read_csv(roofcast.path("brief.csv"));

@@ -87,7 +87,7 @@ TEST_CASE("A bound of memory changes no byte, and is refused where it cannot be 
   CHECK(small.code == 2);
   CHECK(contains(small.err, "points take up to 64 MB, also in parts"));
   CHECK(contains(with({"64.2 MB", "--report", "b.html"}).err,
-                 "with --report, which shows every row"));
+                 "with --report or --simulate, which need every row"));
   CHECK(contains(with({"12 GB/s"}).err, "--memory 12 GB/s"));
   CHECK(with({"64.2 MB", "--quiet"}).code == 0);
   CHECK(roofcast.read("bounded.csv") == roofcast.read("whole.csv"));
@@ -116,8 +116,8 @@ TEST_CASE("A sweep that is killed goes on where it was, to the same bytes", "[cl
     return;
   }
   write_sweep(roofcast);
-  const std::vector<std::string> resumed = {"sweep",    "s.yaml",     "--csv",  "r.csv",
-                                            "--resume", "--simulate", "--quiet"};
+  const std::vector<std::string> resumed = {"sweep",    "s.yaml",     "--csv",   "r.csv",
+                                            "--resume", "--simulate", "--quiet", "--force"};
   roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--simulate", "--quiet"});
   roofcast.shell("timeout -s KILL 1 roofcast sweep s.yaml --csv r.csv --resume --simulate --quiet");
   // The signal may come while a part is being written.
@@ -134,7 +134,8 @@ TEST_CASE("A sweep that is told to stop keeps its parts, says so, and the same c
     return;
   }
   write_sweep(roofcast);
-  const std::string resumed = "roofcast sweep s.yaml --csv r.csv --resume --simulate --quiet";
+  const std::string resumed =
+      "roofcast sweep s.yaml --csv r.csv --resume --simulate --quiet --force";
   roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--simulate", "--quiet"});
   const Outcome stopped = roofcast.shell(
       resumed +

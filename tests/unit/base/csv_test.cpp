@@ -400,8 +400,10 @@ TEST_CASE("a writer that goes away unclosed still leaves its whole rows", "[unit
 
 TEST_CASE("a write that fails is reported at the latest when the file is closed", "[unit]") {
   const Scratch scratch;
-  CHECK_THROWS_AS(CsvWriter(scratch.directory() / "no" / "such" / "place.csv", {"a"}), CsvError);
-  CHECK_THROWS_AS(CsvWriter(scratch.directory() / "no" / "such" / "place.csv.gz", {"a"}), CsvError);
+  CHECK_THROWS_AS(CsvWriter(scratch.directory() / "no" / "such" / "place.csv", {"a"}),
+                  base::InputError);
+  CHECK_THROWS_AS(CsvWriter(scratch.directory() / "no" / "such" / "place.csv.gz", {"a"}),
+                  base::InputError);
   std::ostringstream broken;
   broken.setstate(std::ios::badbit);
   CsvWriter to_broken(broken, {"a"});

@@ -121,8 +121,11 @@ TEST_CASE("A rack's limit caps each GPU at its share of what the hosts leave", "
   CHECK(cap({"system.rack_power=24 kW"}) == Approx(750.0 - host));  // of four hosts
   CHECK(cap({"system.rack_power=1 MW"}) == Approx(700.0));
   CHECK(cap({"system.rack_power=24 kW", "system.chip.power.cap=150 W"}) == Approx(150.0));
-  CHECK_THAT(load("hgx_h100", {"system.rack_power=1 kW"}).problems,
-             ContainsSubstring("leaves nothing to the 32 GPUs of a rack"));
+  CHECK(cap({"system.rack_power=1 kW"}) == Approx(1e-3));  // no scenario runs
+  const auto of_domain = load(
+      "gb200_nvl72", {"system.scale_up.domain=36", "system.chips=36", "system.rack_power=50 kW"});
+  CHECK(of_domain.platform.system.chip.cap_used()->si() ==
+        Approx(50e3 / 36.0 - of_domain.platform.system.host_power->si()));
   CHECK_THAT(load("hgx_h100", {"system.rack_power=40 kW", "system.host_power=null"}).problems,
              ContainsSubstring("needs host_power.per_gpu"));
 }
