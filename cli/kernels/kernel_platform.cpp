@@ -83,7 +83,7 @@ base::Node kernel_document(const PlatformNames& names) {
     if (!is_kernel_knob(knob)) {
       const bool of_system = knob.starts_with("chip.") || knob.starts_with("calibration.");
       problems.add(
-          {std::make_shared<const base::Source>("--set", assignment), {}}, "",
+          {std::make_shared<const base::Source>(base::Source{"--set", assignment, {}}), {}}, "",
           fmt::format("a kernel has the knobs of system and serving.stack, and no \"{}\"{}", knob,
                       of_system ? fmt::format("; did you mean \"system.{}\"?", knob) : ""));
     }
