@@ -152,8 +152,7 @@ std::int64_t System::hosts_of_rack() const {
 }
 
 std::int64_t System::gpus_of_rack() const {
-  return std::max(scale_up_domain,
-                  scale_up_domain > kMostGpusOfHost ? 0 : gpus_of_host() * hosts_of_rack());
+  return scale_up_domain > kMostGpusOfHost ? scale_up_domain : scale_up_domain * hosts_of_rack();
 }
 
 namespace {

@@ -126,6 +126,16 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+std::vector<std::string> words(const std::string& line) {
+  std::vector<std::string> out;
+  for (std::size_t from = 0; from < line.size();) {
+    const std::size_t to = std::min(line.find(' ', from), line.size());
+    out.push_back(line.substr(from, to - from));
+    from = to + 1;
+  }
+  return out;
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);

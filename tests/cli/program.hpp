@@ -53,6 +53,8 @@ std::vector<std::string> example_names();
 
 bool contains(const std::string& text, const std::string& part);
 std::vector<std::string> lines_of(const std::string& text);
+// Between single blanks.
+std::vector<std::string> words(const std::string& line);
 
 // One row of CSV text by column name.
 std::string cell(const base::CsvTable& table, std::size_t row, std::string_view column);

@@ -19,16 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<std::string> words(const std::string& line) {
-  std::vector<std::string> out;
-  for (std::size_t from = 0; from < line.size();) {
-    const std::size_t to = std::min(line.find(' ', from), line.size());
-    out.push_back(line.substr(from, to - from));
-    from = to + 1;
-  }
-  return out;
-}
-
 json answer(const Program& roofcast, const std::string& line) {
   return json::parse(roofcast.output(words(line + " --json")));
 }

@@ -17,16 +17,6 @@ using nlohmann::json;
 
 constexpr const char* kGemm = "kernel gemm --m 8192 --n 8192 --k 8192 --chip h100_sxm";
 
-std::vector<std::string> words(const std::string& line) {
-  std::vector<std::string> out;
-  for (std::size_t from = 0; from < line.size();) {
-    const std::size_t to = std::min(line.find(' ', from), line.size());
-    out.push_back(line.substr(from, to - from));
-    from = to + 1;
-  }
-  return out;
-}
-
 json answer(const Program& roofcast, const std::string& line) {
   return json::parse(roofcast.output(words(line + " --json")));
 }
