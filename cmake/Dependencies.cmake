@@ -67,4 +67,7 @@ if(ROOFCAST_ENABLE_PYTHON)
 endif()
 
 find_package(ZLIB REQUIRED)
+find_library(zstd_library zstd REQUIRED)  # its package has no CMake files
+find_path(zstd_headers zstd.h REQUIRED)
+mark_as_advanced(zstd_library zstd_headers)
 find_package(Threads REQUIRED)

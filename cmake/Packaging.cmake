@@ -20,7 +20,7 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
   "Latency, throughput, cost, memory and energy of serving, training and agents on GPUs that exist or do not.
 The package has the program, its manual and completions, the C++ library, the Python module and the measured tables
 that parameters were fitted to.")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libyaml-cpp-dev, libfmt-dev, zlib1g-dev")  # of the library
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libyaml-cpp-dev, libfmt-dev, zlib1g-dev, libzstd-dev")  # of the library
 if(ROOFCAST_ENABLE_PYTHON)
   math(EXPR next_minor "${Python3_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS

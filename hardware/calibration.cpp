@@ -170,6 +170,9 @@ void read(base::Fields& f, Calibration& c) {
     g.number("row_clocks", c.row_clocks, base::not_negative);
     g.number("choice_clocks", c.choice_clocks, base::not_negative);
     g.number("block_clocks", c.block_clocks, base::not_negative);
+    g.number("expert_clocks", c.expert_clocks, base::not_negative);
+    g.number("block_expert_clocks", c.block_expert_clocks, base::not_negative);
+    g.number("fp4_expert_clocks", c.fp4_expert_clocks, base::not_negative);
     g.number("alternative_kernels", c.alternative_moe_kernels, base::not_negative);
     g.number("alternative_row_clocks", c.alternative_row_clocks, base::not_negative);
     g.source();

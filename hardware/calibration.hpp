@@ -48,6 +48,9 @@ struct KindError {
   double low = 1, high = 1;              // 5 % and 95 % quantiles of measured / predicted
 };
 
+// The kind of what hosts take to launch operators one by one, where they are not those of the measurements.
+inline constexpr std::string_view kHostLaunches = "host_launches";
+
 // What was different from the next newer version (hardware/kernel_versions.hpp).
 struct OlderVersion {
   std::string version;
@@ -127,6 +130,10 @@ struct Calibration {
   double row_clocks = 0;                  // to gather, scatter or reduce one element of a row
   double choice_clocks = 0;               // to put one choice of a token in the order of experts
   double block_clocks = 0;                // to scale one element of a token in blocks (fp8_block)
+  // All kernels together: to pass over one expert of the rank in search of its rows.
+  double expert_clocks = 0;
+  double block_expert_clocks = 0;  // the same with fp8_block
+  double fp4_expert_clocks = 0;    // the same with fp4 activations
   // Of kernels that a stack uses for some models or batches only (GroupedGemm::alternative_kernel).
   double alternative_moe_kernels = 0;
   double alternative_row_clocks = 0;

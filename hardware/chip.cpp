@@ -2,6 +2,7 @@
 #include "hardware/chip.hpp"
 
 #include "hardware/die.hpp"
+#include "hardware/known_architectures.hpp"
 
 namespace roofcast::hardware {
 
@@ -65,7 +66,7 @@ void read(Fields& f, Chip& chip) {
   chip.id = f.node().reference;
   f.text("name", chip.name);
   f.text("vendor", chip.vendor);
-  f.text("architecture", chip.architecture);
+  read_architecture(f, chip.architecture);
   f.choice<std::string>(
       "status", chip.status,
       {{"shipping", "shipping"}, {"announced", "announced"}, {"retired", "retired"}});
@@ -147,6 +148,13 @@ void read(Fields& f, Chip& chip) {
     g.quantity("bandwidth_per_direction", chip.pcie);
     g.source();
   });
+  f.group(
+      "cpu_link",
+      [&](Fields& g) {
+        g.quantity("bandwidth_per_direction", chip.cpu_link);
+        g.source();
+      },
+      base::optional);
   f.group(
       "measured",
       [&](Fields& g) {

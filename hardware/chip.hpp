@@ -95,6 +95,8 @@ struct Chip {
   std::optional<base::BytesPerSecond> nvlink;  // per direction
   std::optional<Links> links;
   std::optional<base::BytesPerSecond> pcie;  // per direction
+  // Per direction, of a chip on one module with its processor: NVLink-C2C.
+  std::optional<base::BytesPerSecond> cpu_link;
   MeasuredChip measured;
   AssumedChip assumed;
   MeasuredOn measured_on;
@@ -117,6 +119,8 @@ struct Chip {
   std::optional<double> flop_share() const {
     return measured.flop_share ? measured.flop_share : assumed.flop_share;
   }
+  // The way to the memory of the host.
+  std::optional<base::BytesPerSecond> host_link() const { return cpu_link ? cpu_link : pcie; }
   bool rests_on_assumptions() const {
     return (!sms && assumed.sms) || (!clock && assumed.clock) ||
            (!l2_capacity && assumed.l2_capacity);

@@ -17,17 +17,6 @@ using base::MathType;
 
 constexpr double kAgrees = 0.02;
 
-double nearest_ratio(double peak, double sms_clock, const std::vector<double>& widths) {
-  double nearest = 0.0;
-  for (const double width : widths) {
-    const double ratio = peak / (sms_clock * width);
-    if (nearest == 0.0 || std::abs(std::log(ratio)) < std::abs(std::log(nearest))) {
-      nearest = ratio;
-    }
-  }
-  return nearest;
-}
-
 bool agrees(double ratio) { return std::abs(ratio - 1.0) <= kAgrees; }
 
 // The catalog's own chips say it there.
@@ -72,15 +61,37 @@ const MainLoop* main_loop_of(const Chip& chip) {
 
 base::FlopsPerSecond peak_of_16_bits(const Chip& chip) { return peak_of_16_bits(chip.tensor); }
 
-std::optional<double> peak_over_width(const Chip& chip) {
+std::optional<std::size_t> kind_of_die(const Chip& chip) {
   const ChipArchitecture* architecture = architecture_called(chip.architecture);
   const double peak = peak_of_16_bits(chip).si();
   if (architecture == nullptr || architecture->widths.empty() || !chip.sms_used() ||
       !chip.clock_used() || peak == 0.0) {
     return std::nullopt;
   }
-  return nearest_ratio(peak, static_cast<double>(*chip.sms_used()) * chip.clock_used()->si(),
-                       architecture->widths);
+  const double width = peak / (static_cast<double>(*chip.sms_used()) * chip.clock_used()->si());
+  const auto apart = [&](double of_kind) { return std::abs(std::log(width / of_kind)); };
+  const auto nearest = std::min_element(architecture->widths.begin(), architecture->widths.end(),
+                                        [&](double a, double b) { return apart(a) < apart(b); });
+  return static_cast<std::size_t>(nearest - architecture->widths.begin());
+}
+
+double usable_shared_memory(const Chip& chip) {
+  const ChipArchitecture* architecture = architecture_called(chip.architecture);
+  if (architecture == nullptr || architecture->usable_shared_memory.empty()) {
+    return 1.0;
+  }
+  const std::vector<double>& shares = architecture->usable_shared_memory;
+  const auto kind = kind_of_die(chip);
+  return kind ? shares[*kind] : *std::min_element(shares.begin(), shares.end());
+}
+
+std::optional<double> peak_over_width(const Chip& chip) {
+  const ChipArchitecture* architecture = architecture_called(chip.architecture);
+  const auto kind = kind_of_die(chip);
+  return kind ? std::optional(peak_of_16_bits(chip).si() /
+                              (static_cast<double>(*chip.sms_used()) * chip.clock_used()->si() *
+                               architecture->widths[*kind]))
+              : std::nullopt;
 }
 
 std::string peak_note(const base::Node& document) {

@@ -22,6 +22,12 @@ namespace roofcast::hardware {
 // nullptr where nothing is known of it.
 const MainLoop* main_loop_of(const Chip& chip);
 
+// The kind of die of its architecture whose width comes nearest; nothing where a width is not known.
+std::optional<std::size_t> kind_of_die(const Chip& chip);
+
+// Of the shared memory with the L1: what thread blocks may have. 1 where it is not known.
+double usable_shared_memory(const Chip& chip);
+
 // The larger of the peaks of the two 16-bit formats.
 base::FlopsPerSecond peak_of_16_bits(const Chip& chip);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/document/notes.hpp"
 #include "base/units/multiplied.hpp"
@@ -145,6 +146,24 @@ Node energies_of(const Node& before) {
 
 bool is_of_the_die(std::string_view path) {
   return path.starts_with("compute") || path.starts_with("assumed") || path == kSlices;
+}
+
+std::string_view knob_of_die(std::string_view path) {
+  constexpr std::pair<std::string_view, std::string_view> kKnobs[] = {
+      {"die.clock", kClock},
+      {"die.flop_per_sm_clock", "tensor.*"},
+      {"die.vector_flop_per_sm_clock", "vector.fp32"},
+      {"die.exponentials_per_sm_clock", kExponentials},
+      {"die.l2_bytes_per_sm_clock", "measured.l2_bandwidth"},
+      {"die.tensor_instruction", "compute.tensor_instruction"},
+      {"die.shared_memory", "shared_memory.per_sm"},
+      {"die.registers", "registers.per_sm"},
+      {"die.tensor_memory", "registers.tensor_memory_per_sm"},
+  };
+  const auto found = std::find_if(std::begin(kKnobs), std::end(kKnobs),
+                                  [&](const auto& knob) { return knob.first == path; });
+  const bool die = path == "die" || path.starts_with("die.");
+  return found != std::end(kKnobs) ? found->second : die ? kSms : std::string_view();
 }
 
 void state_energies(Node& chip) {

@@ -25,6 +25,10 @@ namespace roofcast::hardware {
 // Whether a path below a chip is of its SMs, clock or L2 slices.
 bool is_of_the_die(std::string_view path);
 
+// The knob of the chip that a key of its die is read into (hardware/die.hpp), below the chip: "compute.sms" of "die.sms". Empty
+// where the path leads into no die.
+std::string_view knob_of_die(std::string_view path);
+
 // After the change of one knob of `chip`, which was `before`: lets the figures follow, and remembers the parent. SMs and
 // slices that a factor made a fraction of are rounded, with a note.
 void carry_along(base::Node& chip, const base::Node& before, std::string_view path, bool by_factor);

@@ -16,11 +16,13 @@ namespace roofcast::hardware {
 namespace {
 
 constexpr double kOtherMemory = 2.0;   // generations
+constexpr double kOtherHost = 2.0;     // generations
 constexpr double kFigure = 0.1;        // generations of a factor e
 constexpr double kWorthTelling = 0.1;  // |ln| of a figure
 
 constexpr std::string_view kFigures[] = {"bandwidth",     "SMs", "clock", "L2",
                                          "shared memory", "TDP", "NVLink"};
+constexpr std::size_t kOfTheDie[] = {1, 3, 4};  // SMs, L2, shared memory
 
 template <class T>
 double log_of(const std::optional<T>& figure) {
@@ -46,6 +48,10 @@ double figure_apart(const ChipKind& a, const ChipKind& b, std::size_t i) {
   return std::isnan(apart) ? 0.0 : apart;
 }
 
+double classes_apart(const ChipKind& a, const ChipKind& b) {
+  return std::abs(a.generation - b.generation) + (a.hbm == b.hbm ? 0.0 : kOtherMemory);
+}
+
 }  // namespace
 
 std::optional<ChipKind> kind_of(const base::Node& document) {
@@ -63,10 +69,15 @@ std::optional<ChipKind> kind_of(const base::Node& document) {
                 chip.tensor_instruction,
                 architecture->generation,
                 chip.memory_type.starts_with("HBM"),
+                chip.cpu_link.has_value(),
                 {log_of(std::optional(chip.bandwidth)), log_of(chip.sms_used()),
                  log_of(chip.clock_used()), log_of(chip.l2_capacity_used()),
                  log_of(chip.shared_memory_per_sm), log_of(chip.tdp), log_of(chip.nvlink)},
+                std::nan(""),
                 {}};
+  kind.shared_memory =
+      log_of(chip.parent && chip.parent->shared_memory_per_sm ? chip.parent->shared_memory_per_sm
+                                                              : chip.shared_memory_per_sm);
   for (std::size_t i = 0; i < kind.tensor.size(); ++i) {
     const double peak = chip.tensor[i].si();
     kind.tensor[i] = peak > 0.0 ? std::log(peak) : std::nan("");
@@ -79,8 +90,19 @@ double distance(const ChipKind& a, const ChipKind& b) {
   for (std::size_t i = 0; i < a.figures.size(); ++i) {
     apart += figure_apart(a, b, i);
   }
-  return std::abs(a.generation - b.generation) + (a.hbm == b.hbm ? 0.0 : kOtherMemory) +
-         kFigure * apart;
+  return classes_apart(a, b) + kFigure * apart;
+}
+
+double host_distance(const ChipKind& a, const ChipKind& b) {
+  return classes_apart(a, b) + (a.on_module == b.on_module ? 0.0 : kOtherHost);
+}
+
+ChipKind apart_from_die(ChipKind kind) {
+  for (const std::size_t i : kOfTheDie) {
+    kind.figures[i] = std::nan("");
+  }
+  kind.tensor.fill(std::nan(""));
+  return kind;
 }
 
 std::string distance_text(const ChipKind& chip, const ChipKind& from) {

@@ -27,7 +27,10 @@ struct ChipKind {
   std::string tensor_instruction;  // empty: not known
   double generation = 0.0;
   bool hbm = false;
-  std::array<double, 7> figures{};                // logarithms; NaN: not known
+  bool on_module = false;           // with its processor: another kind of host
+  std::array<double, 7> figures{};  // logarithms; NaN: not known
+  // Logarithm of B an SM, of the chip before it was changed; NaN: not known.
+  double shared_memory = 0.0;
   std::array<double, base::kMathTypes> tensor{};  // logarithms; NaN: not supported
 };
 
@@ -35,6 +38,13 @@ struct ChipKind {
 std::optional<ChipKind> kind_of(const base::Node& chip);
 
 double distance(const ChipKind& a, const ChipKind& b);
+
+// Of their hosts: generations stand for years, the kind of memory for the class of server, and a processor on the module of
+// the chip counts as two generations.
+double host_distance(const ChipKind& a, const ChipKind& b);
+
+// The chip as if its SMs, L2, shared memory and tensor rates were not known: the figures that an architect of its die turns.
+ChipKind apart_from_die(ChipKind kind);
 
 // "1 generation later than NVIDIA H100 SXM, bandwidth 2.3 times apart": what counts most.
 std::string distance_text(const ChipKind& chip, const ChipKind& from);

@@ -189,19 +189,36 @@ CorrectionGrid::Corners CorrectionGrid::around(const LogShape& shape) const {
   return c;
 }
 
+namespace {
+
+// The value between the two nodes along each axis, of which `next` are apart. A number of axes that is known makes it
+// straight-line code.
+template <std::size_t Axes>
+double between(const float* value, const std::size_t* next, const double* share) {
+  if constexpr (Axes == 0) {
+    return static_cast<double>(*value);
+  } else {
+    const double low = between<Axes - 1>(value, next + 1, share + 1);
+    return low + *share * (between<Axes - 1>(value + *next, next + 1, share + 1) - low);
+  }
+}
+static_assert(kCorrectionAxes == 4);
+
+}  // namespace
+
 double CorrectionGrid::at(const LogShape& shape) const {
   const Cell at = cell(shape);
   if (!(at.beyond < kReach)) {
     return 0.0;
   }
-  const auto along = [&](auto self, std::size_t axis, std::size_t node) -> double {
-    if (axis == axes.size()) {
-      return static_cast<double>(values[node]);
-    }
-    const double low = self(self, axis + 1, node);
-    return low + at.share[axis] * (self(self, axis + 1, node + at.next[axis]) - low);
-  };
-  return along(along, 0, at.first) * (1.0 - at.beyond / kReach);
+  const float* value = values.data() + at.first;
+  const std::size_t* next = at.next.data();
+  const double* share = at.share.data();
+  const double inside = axes.size() == 1   ? between<1>(value, next, share)
+                        : axes.size() == 2 ? between<2>(value, next, share)
+                        : axes.size() == 3 ? between<3>(value, next, share)
+                                           : between<4>(value, next, share);
+  return inside * (1.0 - at.beyond / kReach);
 }
 
 const CorrectionGrid* Corrections::find(CorrectionKey key) const {

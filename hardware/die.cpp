@@ -28,7 +28,8 @@ struct Die {
   double l2_bytes = 0.0;
   std::string tensor_instruction;
   std::optional<base::Bytes> shared_memory, registers, tensor_memory;
-  std::string source;
+  std::size_t kind = 0;                        // of the architecture's dies
+  bool own_width = false, own_vector = false;  // stated
   double clocks() const { return static_cast<double>(sms) * clock.si(); }  // of all SMs
 };
 
@@ -37,6 +38,8 @@ void read(Fields& f, Die& die) {
   f.quantity("clock", die.clock);
   f.number("flop_per_sm_clock", die.width, base::positive, base::optional);
   f.number("vector_flop_per_sm_clock", die.vector, base::positive, base::optional);
+  die.own_width = die.width > 0.0;
+  die.own_vector = die.vector > 0.0;
   f.number("exponentials_per_sm_clock", die.exponentials, base::positive, base::optional);
   f.number("l2_bytes_per_sm_clock", die.l2_bytes, base::positive, base::optional);
   f.text("tensor_instruction", die.tensor_instruction, base::optional);
@@ -47,25 +50,35 @@ void read(Fields& f, Die& die) {
 }
 
 // Widths that are not stated, of the architecture.
-void complete(Fields& f, Die& die, const ChipArchitecture* architecture) {
-  if (architecture == nullptr || architecture->widths.empty()) {
+void complete(Fields& f, Die& die, const ChipArchitecture& architecture) {
+  if (architecture.widths.empty()) {
     if (die.width == 0.0) {
       f.problem("flop_per_sm_clock", "is needed: that of the architecture is not known");
     }
     return;
   }
-  const std::vector<double>& widths = architecture->widths;
+  const std::vector<double>& widths = architecture.widths;
   if (die.width == 0.0 && widths.size() > 1) {
-    f.problem("flop_per_sm_clock", fmt::format("is needed: dies of {} have {}", architecture->name,
+    f.problem("flop_per_sm_clock", fmt::format("is needed: dies of {} have {}", architecture.name,
                                                fmt::join(widths, ", ")));
     return;
   }
   die.width = die.width == 0.0 ? widths.front() : die.width;
   const auto kind = std::find(widths.begin(), widths.end(), die.width);
   const auto at = static_cast<std::size_t>(kind - widths.begin());
-  if (die.vector == 0.0 && at < architecture->vector_widths.size()) {
-    die.vector = architecture->vector_widths[at];
+  if (die.vector == 0.0 && at < architecture.vector_widths.size()) {
+    die.vector = architecture.vector_widths[at];
   }
+  die.kind = kind == widths.end() ? 0 : at;
+}
+
+// FLOP of a format over those of 16 bits; 0: not known.
+double ratio_of(const ChipArchitecture& architecture, const Die& die, MathType type) {
+  if (architecture.widths.empty()) {
+    return type == MathType::bf16 || type == MathType::fp16 ? 1.0 : 0.0;
+  }
+  const std::vector<double>& of_kinds = architecture.formats[static_cast<std::size_t>(type)];
+  return of_kinds.empty() ? 0.0 : of_kinds[die.kind];
 }
 
 // The group `key` of the document, where what is not stated follows.
@@ -114,6 +127,11 @@ std::string flops(double rate) { return fmt::format("{:.10g} TFLOPS", rate / bas
 
 }  // namespace
 
+void read_die(Fields& f) {
+  Die die;
+  read(f, die);
+}
+
 bool is_die(const Node& document) {
   return document.find("die") != nullptr && document.find("base") == nullptr;
 }
@@ -123,11 +141,13 @@ Node from_die(const Node& document) {
   Die die;
   Fields whole(document, "", problems);
   std::string id;
-  whole.text("architecture", id);
+  read_architecture(whole, id);
   const ChipArchitecture* architecture = architecture_called(id);
   whole.group("die", [&](Fields& f) {
     read(f, die);
-    complete(f, die, architecture);
+    if (architecture != nullptr) {  // else it was reported
+      complete(f, die, *architecture);
+    }
   });
   for (const std::string_view key : {"compute", "shared_memory", "registers"}) {
     const auto stated = std::find_if(document.entries.begin(), document.entries.end(),
@@ -145,27 +165,36 @@ Node from_die(const Node& document) {
   const auto group = [&](std::string_view key, const std::string& why) {
     return Group(out, key, at, why);
   };
-  const std::string follows =
-      fmt::format("follows from the die: {} SMs at {:.4g} MHz, and what one does in a clock; {}",
-                  die.sms, die.clock.si() / base::mega, source);
+  const std::string clocks = fmt::format("follows from the die: {} SMs at {:.4g} MHz", die.sms,
+                                         die.clock.si() / base::mega);
+  const std::string follows = fmt::format("{}, and what one does in a clock: {}", clocks, source);
+  // Times the FLOP of one SM and clock: what the die does not state is the architecture's.
+  const auto times = [&](double flop, bool own) {
+    return own ? fmt::format("{}, {:g} FLOP of one in a clock: {}", clocks, flop, source)
+               : fmt::format("{}: {}; {:g} FLOP of one in a clock: hardware/architectures, {}",
+                             clocks, source, flop, architecture->name);
+  };
   Group compute = group("compute", source);
   compute.follow("sms", at.find("sms")->text);
   compute.follow("clock", at.find("clock")->text);
   if (!die.tensor_instruction.empty()) {
     compute.follow("tensor_instruction", die.tensor_instruction);
   }
-  Group tensor = group("tensor", follows);
+  const bool by_ratios = !architecture->widths.empty();
+  Group tensor =
+      group("tensor", times(die.width, die.own_width) +
+                          (by_ratios ? fmt::format("; other formats by the ratios of {}: "
+                                                   "hardware/architectures",
+                                                   architecture->name)
+                                     : ""));
   for (int i = 1; i < base::kMathTypes; ++i) {
     const auto type = static_cast<MathType>(i);
-    const bool wide = type == MathType::bf16 || type == MathType::fp16;
-    const double ratio = architecture == nullptr || architecture->widths.empty()
-                             ? (wide ? 1.0 : 0.0)
-                             : architecture->formats[static_cast<std::size_t>(i)];
-    if (ratio > 0.0) {
+    if (const double ratio = ratio_of(*architecture, die, type); ratio > 0.0) {
       tensor.follow(base::name(type), flops(die.clocks() * die.width * ratio));
     }
   }
-  Group vector = group("vector", follows);
+  Group vector = group("vector", die.vector > 0.0 ? times(die.vector, die.own_vector)
+                                                  : "neither the die nor the architecture says it");
   if (die.vector > 0.0) {
     vector.follow("fp32", flops(die.clocks() * die.vector));
   } else {

@@ -16,17 +16,22 @@
 //   exponentials_per_sm_clock     exp() of one SM                                           –
 //   l2_bytes_per_sm_clock         reads that hit                                            B
 //
-// What is not stated is the architecture's (hardware/architectures); of one with several kinds of dies flop_per_sm_clock must be
-// one of theirs or stated with the rates of the vector units. Rates of exp() and of the L2 that are not stated are the
-// calibration's. A stated group `tensor` or `vector` holds as it is stated, and what it lacks follows.
+// What is not stated is the architecture's (hardware/architectures), and the source of the figure says so. An architecture with
+// several kinds of dies needs flop_per_sm_clock, which tells the kind. A width that none of its dies has takes the ratios of the
+// formats of the first kind, and no rate of the vector units but a stated one. Rates of exp() and of the L2 that are not stated
+// are the calibration's. A stated group `tensor` or `vector` holds as it is stated, and what it lacks follows.
 #pragma once
 
+#include "base/document/fields.hpp"
 #include "base/document/node.hpp"
 
 namespace roofcast::hardware {
 
 // Whether a document of a chip has the group `die`, and is not derived.
 bool is_die(const base::Node& document);
+
+// The keys of the group.
+void read_die(base::Fields& f);
 
 // Throws InputError with every problem.
 base::Node from_die(const base::Node& document);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/known_architectures.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <cmath>
 #include <map>
 #include <span>
 
-#include "base/document/fields.hpp"
 #include "base/document/problems.hpp"
+#include "base/nearest.hpp"
 
 namespace roofcast::hardware {
 
@@ -18,44 +21,55 @@ base::Catalog architecture_catalog() {
 
 namespace {
 
+using base::Fields;
 using base::MathType;
+
+void read_sm(Fields& f, ChipArchitecture& a) {
+  f.numbers("flop_per_clock", a.widths, base::positive, base::optional);
+  f.numbers("vector_flop_per_clock", a.vector_widths, base::positive, base::optional);
+  f.numbers("usable_shared_memory", a.usable_shared_memory, {0.0, 1.0, true}, base::optional);
+  f.group(
+      "formats",
+      [&](Fields& g) {
+        for (int i = 1; i < base::kMathTypes; ++i) {
+          g.numbers(base::name(static_cast<MathType>(i)), a.formats[static_cast<std::size_t>(i)],
+                    base::positive, base::optional);
+        }
+      },
+      base::optional);
+}
+
+void read_gemm(Fields& f, ChipArchitecture& a) {
+  f.each("main_loops", [&](Fields& g) {
+    MainLoop loop;
+    g.text("instruction", loop.instruction, base::optional);
+    g.quantity("depth", loop.depth);
+    g.number("stages", loop.stages, base::at_least_one);
+    a.main_loops.push_back(std::move(loop));
+  });
+}
+
+void check_lengths(Fields& f, const ChipArchitecture& a) {
+  const auto check = [&](const std::vector<double>& list, std::string_view key) {
+    if (!list.empty() && list.size() != a.widths.size()) {
+      f.problem("", fmt::format("{} has {} values, where {} kinds of dies have flop_per_clock", key,
+                                list.size(), a.widths.size()));
+    }
+  };
+  check(a.vector_widths, "vector_flop_per_clock");
+  check(a.usable_shared_memory, "usable_shared_memory");
+  for (int i = 1; i < base::kMathTypes; ++i) {
+    check(a.formats[static_cast<std::size_t>(i)], base::name(static_cast<MathType>(i)));
+  }
+}
 
 std::map<std::string, ChipArchitecture> all_architectures() {
   std::map<std::string, ChipArchitecture> known;
   for (const std::string& id : base::catalog_ids(architecture_catalog())) {
     const base::Node document = base::load_entry(architecture_catalog(), id);
     base::Problems problems;
-    base::Fields f(document, "", problems);
-    ChipArchitecture& architecture = known[id];
-    std::string source;
-    f.text("name", architecture.name);
-    architecture.generation = std::nan("");
-    f.number("generation", architecture.generation, base::any_value, base::optional);
-    f.numbers("flop_per_sm_clock", architecture.widths, base::positive, base::optional);
-    f.group(
-        "formats",
-        [&](base::Fields& g) {
-          for (int i = 1; i < base::kMathTypes; ++i) {
-            g.number(base::name(static_cast<MathType>(i)),
-                     architecture.formats[static_cast<std::size_t>(i)], base::positive,
-                     base::optional);
-          }
-        },
-        base::optional);
-    f.numbers("vector_flop_per_sm_clock", architecture.vector_widths, base::positive,
-              base::optional);
-    f.each(
-        "main_loops",
-        [&](base::Fields& g) {
-          MainLoop loop;
-          g.text("instruction", loop.instruction, base::optional);
-          g.quantity("depth", loop.depth);
-          g.number("stages", loop.stages, base::at_least_one);
-          g.number("usable_share", loop.usable_share, {0.0, 1.0, true});
-          architecture.main_loops.push_back(std::move(loop));
-        },
-        base::optional);
-    f.text("source", source);
+    Fields f(document, "", problems);
+    read(f, known[id]);
     f.end();
     problems.throw_if_any();
   }
@@ -64,10 +78,55 @@ std::map<std::string, ChipArchitecture> all_architectures() {
 
 }  // namespace
 
+void read(Fields& f, ChipArchitecture& a) {
+  f.text("name", a.name);
+  a.generation = std::nan("");
+  f.group(
+      "sm",
+      [&](Fields& g) {
+        read_sm(g, a);
+        g.source();
+      },
+      base::optional);
+  f.group(
+      "gemm",
+      [&](Fields& g) {
+        read_gemm(g, a);
+        g.source();
+      },
+      base::optional);
+  f.group(
+      "assumed",
+      [&](Fields& g) {
+        g.number("generation", a.generation, base::any_value, base::optional);
+        g.group(
+            "sm", [&](Fields& h) { read_sm(h, a); }, base::optional);
+        g.group(
+            "gemm", [&](Fields& h) { read_gemm(h, a); }, base::optional);
+        g.source();
+      },
+      base::optional);
+  check_lengths(f, a);
+}
+
 const ChipArchitecture* architecture_called(const std::string& id) {
   static const std::map<std::string, ChipArchitecture> all = all_architectures();
   const auto found = all.find(id);
   return found == all.end() ? nullptr : &found->second;
+}
+
+void read_architecture(Fields& f, std::string& id) {
+  f.text("architecture", id);
+  if (id.empty() || architecture_called(id) != nullptr) {
+    return;
+  }
+  const auto ids = base::catalog_ids(architecture_catalog());
+  const auto near = base::nearest_name(id, ids);
+  f.problem(
+      "architecture",
+      fmt::format("no architecture is called \"{}\"{} (see `roofcast list architectures`; a new "
+                  "one is a file architectures/NAME.yaml of the folder ROOFCAST_CATALOG)",
+                  id, near ? base::did_you_mean(std::array{*near}) : ""));
 }
 
 }  // namespace roofcast::hardware

@@ -3,6 +3,9 @@
 // What chips of one architecture have in common (hardware/architectures): the generation, what an SM does in a clock, and how
 // much shared memory the main loop of a GEMM needs: of a library's kernels for the architecture, the steps of operands that are
 // on their way at once (models/tile_room.hpp).
+//
+// An architecture may have several kinds of dies. Lists of `sm` have a value for each kind. What stands in `assumed` has no
+// document behind it.
 #pragma once
 
 #include <array>
@@ -10,30 +13,37 @@
 #include <vector>
 
 #include "base/document/catalog.hpp"
+#include "base/document/fields.hpp"
 #include "base/units/number_format.hpp"
 #include "base/units/quantity.hpp"
 
 namespace roofcast::hardware {
 
 struct MainLoop {
-  std::string instruction;    // Chip::tensor_instruction of the dies that it is for; empty: of all
-  base::Bytes depth;          // of one step, in the wider operand
-  double stages = 0.0;        // steps on their way or in use
-  double usable_share = 1.0;  // of the shared memory with the L1: what thread blocks may have
+  std::string instruction;  // Chip::tensor_instruction of the dies that it is for; empty: of all
+  base::Bytes depth;        // of one step, in the wider operand
+  double stages = 0.0;      // steps on their way or in use
 };
 
 struct ChipArchitecture {
   std::string name;
   double generation = 0.0;     // NaN: not known
   std::vector<double> widths;  // FLOP of one SM and clock; empty: not known
-  std::array<double, base::kMathTypes>
-      formats{};                      // FLOP of each over those of 16 bits; 0: not known
-  std::vector<double> vector_widths;  // FP32 FLOP of one SM and clock, of each of the widths
+  // Of each kind of die, or empty: FP32 FLOP of one SM and clock; of the shared memory with the L1 what thread blocks may have;
+  // FLOP of each format over those of 16 bits.
+  std::vector<double> vector_widths;
+  std::vector<double> usable_shared_memory;
+  std::array<std::vector<double>, base::kMathTypes> formats{};
   std::vector<MainLoop> main_loops;
 };
 
+void read(base::Fields& f, ChipArchitecture& architecture);
+
 // nullptr where the architecture is not in the catalog.
 const ChipArchitecture* architecture_called(const std::string& id);
+
+// The key `architecture` of a chip. Reports one that the catalog does not have.
+void read_architecture(base::Fields& f, std::string& id);
 
 base::Catalog architecture_catalog();
 

@@ -25,6 +25,9 @@ namespace {
 using base::Node;
 
 constexpr double kCorrectionReach = 1.5;  // generations
+constexpr std::string_view kInFlight = "memory.in_flight_bytes_per_sm";
+constexpr std::string_view kEager = "launch.eager";  // what the host does
+constexpr double kWithin90 = 1.645;                  // standard deviations
 
 struct Parameter {
   double value = 0.0;  // SI
@@ -37,6 +40,7 @@ struct Measured {
   const ChipKind* chip = nullptr;
   Parameters parameters;
   std::vector<KindError> errors;
+  bool times_host = false;  // kEager was fitted, not taken from generic
 };
 
 const Node& generic() {
@@ -139,12 +143,18 @@ const Measured& measurement_of(const ReferenceChip& chip, const std::string& sta
   }
   const Node overlay = base::load_entry(calibration_catalog(), id);
   Measured m{stack, &chip.kind, {}, errors_of(overlay)};
-  add_parameters(generic(), "", m.parameters);
   add_parameters(overlay, "", m.parameters);
+  m.times_host = m.parameters.contains(std::string(kEager));
+  Parameters all;
+  add_parameters(generic(), "", all);
+  m.parameters.merge(all);
   return known.emplace(id, std::move(m)).first->second;
 }
 
-std::string_view group_of(std::string_view path) { return path.substr(0, path.find('.')); }
+// The parameters of a group are pooled alike; what the host does is a group of its own.
+std::string_view group_of(std::string_view path) {
+  return path == kEager ? path : path.substr(0, path.find('.'));
+}
 
 // The group of parameters that times a kind of operators.
 std::string_view group_of_kind(std::string_view kind) {
@@ -157,6 +167,24 @@ std::string_view group_of_kind(std::string_view kind) {
   return kind == "gemm_power"                                       ? "power"
          : kind.starts_with("attention") || kind.starts_with("mla") ? "attention"
                                                                     : "collective";
+}
+
+// Of ln of a launch's host time: what the next host takes, if hosts are alike. 0 where fewer than two were measured.
+double launch_half_width(const std::vector<const Measured*>& measured) {
+  double sum = 0.0, squares = 0.0, n = 0.0;
+  for (const Measured* m : measured) {
+    if (m->times_host) {
+      const double value = std::log(m->parameters.at(std::string(kEager)).value);
+      sum += value;
+      squares += value * value;
+      ++n;
+    }
+  }
+  if (n < 2.0) {
+    return 0.0;
+  }
+  const double variance = (squares - sum * sum / n) / (n - 1.0);
+  return kWithin90 * std::sqrt(std::max(0.0, variance) * (1.0 + 1.0 / n));
 }
 
 // What the pool says of each group of parameters.
@@ -176,9 +204,17 @@ class Transfer {
     }
     std::vector<PoolMember> pool;
     for (const Measured* m : members_) {
-      pool.push_back({m->chip, m->stack, kernels_of(m->stack, *m->chip, group)});
+      if (tells(*m, group)) {
+        pool.push_back({m->chip, m->stack, kernels_of(m->stack, *m->chip, group)});
+      }
     }
-    Pooled result = pooled({&chip_, stack_, kernels_of(stack_, chip_, group)}, pool);
+    if (pool.empty()) {
+      return groups_.emplace(group, Pooled{}).first->second;
+    }
+    const std::string kernels = kernels_of(stack_, chip_, group);
+    const auto apart = group == kEager ? host_distance : distance;
+    Pooled result = pooled({&chip_, stack_, kernels}, pool, apart);
+    result.weights = pooled({&of_any_die_, stack_, kernels}, pool, apart).weights;
     if (!known_stack_) {
       result.variance = 1.0 - kSharedByStacks * (1.0 - result.variance);
     }
@@ -187,20 +223,36 @@ class Transfer {
 
   // exp of the weighted mean of the logarithms; none where a value is 0.
   std::optional<double> mean(const std::string& path) {
-    const Pooled& pool = of(group_of(path));
+    const std::string_view group = group_of(path);
+    auto weight = of(group).weights.begin();
     double sum = 0.0;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      const double value = members_[i]->parameters.at(path).value;
+    bool told = false;
+    for (const Measured* m : members_) {
+      if (!tells(*m, group)) {
+        continue;
+      }
+      const double value = m->parameters.at(path).value;
       if (!(value > 0.0)) {
         return std::nullopt;
       }
-      sum += pool.weights[i] * std::log(value);
+      sum += *weight++ * (std::log(value) - (path == kInFlight ? share(*m) : 0.0));
+      told = true;
     }
-    return std::exp(sum);
+    return told ? std::optional(std::exp(sum)) : std::nullopt;
   }
 
  private:
+  static bool tells(const Measured& member, std::string_view group) {
+    return group != kEager || member.times_host;
+  }
+  // ln of the shared memory of a member over that of the chip; 0 where one is not known.
+  double share(const Measured& member) const {
+    const double of = member.chip->shared_memory - chip_.shared_memory;
+    return std::isnan(of) ? 0.0 : of;
+  }
+
   const ChipKind& chip_;
+  ChipKind of_any_die_ = apart_from_die(chip_);
   std::string stack_;
   bool known_stack_;
   std::vector<const Measured*> members_;
@@ -239,7 +291,8 @@ struct Sources {
   bool is_measured = false;  // the nearest is the chip itself, under its stack
   bool is_changed = false;   // the nearest is the chip before it was changed
 
-  std::vector<const Measured*> members;  // not of a chip that is measured
+  std::vector<const Measured*> known;    // all that may be used; not of a chip that is measured
+  std::vector<const Measured*> members;  // those that the parameters are pooled from
   const Measured* from = nullptr;        // that of the nearest
 
   Sources(const Node& chip, const std::optional<ChipKind>& kind, std::string_view wanted,
@@ -252,8 +305,9 @@ struct Sources {
     if (!kind) {
       return;
     }
+    const ChipKind of_any_die = apart_from_die(*kind);
     for (const ReferenceChip& other : chips()) {
-      const double far = hardware::distance(*kind, other.kind);
+      const double far = hardware::distance(of_any_die, other.kind);
       const bool own = other.id == chip.reference && other.kind.hbm == kind->hbm &&
                        other.kind.generation == kind->generation;
       if (is_known(other.id, other.kind) && !is_changed && (own || far < distance)) {
@@ -273,17 +327,14 @@ struct Sources {
       return;
     }
     from = &measurement_of(*nearest, stack);
-    if (is_changed) {
-      members = {from};
-      return;
-    }
     for (const ReferenceChip& other : chips()) {
       for (const std::string& its : other.stacks) {
         if (is_known(other.id, other.kind)) {
-          members.push_back(&measurement_of(other, its));
+          known.push_back(&measurement_of(other, its));
         }
       }
     }
+    members = is_changed ? std::vector{from} : known;
   }
 };
 
@@ -300,6 +351,25 @@ std::vector<TransferredError> sources_of_error(const Sources& sources, Transfer&
                    measured ? std::min(1.0, transfer.of(group_of_kind(e.kind)).variance) : 1.0});
   }
   return all;
+}
+
+// Half-widths are of logarithms.
+Node error_node(const KindError& stated, double below, double above, const base::Place& place) {
+  Node item;
+  item.kind = Node::Kind::map;
+  item.place = place;
+  item["kind"] = base::scalar_node(stated.kind, place);
+  for (const auto& [key, value] : {std::pair{"rows", 0.0},
+                                   {"refused", 0.0},
+                                   {"held_back", static_cast<double>(stated.held_back)},
+                                   {"median", stated.median},
+                                   {"p90", stated.p90},
+                                   {"bias", stated.bias},
+                                   {"low", std::exp(-below)},
+                                   {"high", std::exp(above)}}) {
+    item[key] = number_node(value, place);
+  }
+  return item;
 }
 
 // The errors of the transferred parameters, and the mean share of the distance in those of the kinds that were measured.
@@ -328,21 +398,14 @@ void add_errors(Node& node, const Sources& sources, Transfer& transfer,
       shares += (below.share + above.share) / 2.0;
       ++measured;
     }
-    Node item;
-    item.kind = Node::Kind::map;
-    item.place = node.place;
-    item["kind"] = base::scalar_node(e.kind, node.place);
-    for (const auto& [key, value] : {std::pair{"rows", 0.0},
-                                     {"refused", 0.0},
-                                     {"held_back", static_cast<double>(stated.held_back)},
-                                     {"median", stated.median},
-                                     {"p90", stated.p90},
-                                     {"bias", stated.bias},
-                                     {"low", std::exp(-below.half_width)},
-                                     {"high", std::exp(above.half_width)}}) {
-      item[key] = number_node(value, node.place);
-    }
-    errors.items.push_back(std::move(item));
+    errors.items.push_back(error_node(stated, below.half_width, above.half_width, node.place));
+  }
+  // A measured chip that is changed a little, under a measured stack, keeps the host of its measurements.
+  const double launches =
+      sources.is_changed && sources.same_stack ? 0.0 : launch_half_width(sources.known);
+  if (launches > 0.0) {
+    errors.items.push_back(
+        error_node(KindError{std::string(kHostLaunches)}, launches, launches, node.place));
   }
   node["distance_share"] = number_node(measured == 0 ? 1.0 : shares / measured, node.place);
   node["errors"] = std::move(errors);

@@ -10,6 +10,15 @@
 //      stack gives its corrections too, by exp(−d / 1.5) of their logarithm, d the distance in generations.
 //   4. Chips of other vendors have the generic parameters.
 //
+// In 3 the nearest, the weights and d leave out the SMs, the L2, the shared memory and the tensor rates (apart_from_die). So
+// parameters do not drift while an architect turns a die: what changes is what the die does. The width of the interval knows
+// them. Bytes that an SM keeps in flight are pooled as shares of its shared memory, which libraries fill with stages of
+// operands (models/tile_room.hpp).
+//
+// The host's time for a launch (launch.eager) is pooled apart, over the n hosts where it was fitted (host_distance). What
+// waits for it has errors of a kind of its own, `host_launches`: half-widths of 1.645 · s · √(1 + 1/n), s the standard
+// deviation of the logarithms of these times. So the next host is taken to be like those that were measured.
+//
 // Both 2 and 3 are `transferred`. Parameters are shares of datasheet figures, DRAM latencies, clocks and bytes of an SM. So
 // they act on the rates of the chip at hand. What is left in seconds is of hosts and drivers.
 //

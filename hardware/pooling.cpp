@@ -12,25 +12,29 @@ constexpr double kReach = 3.0;  // generations
 constexpr double kRoughness = 0.75;
 constexpr double kSharedByKernels = 0.9;
 
-double correlation(const PoolMember& a, const PoolMember& b) {
+double correlation(const PoolMember& a, const PoolMember& b, double generations) {
   const double shared = a.kernels != b.kernels ? kSharedByStacks
                         : a.stack != b.stack   ? kSharedByKernels
                                                : 1.0;
-  return shared * std::exp(-std::pow(distance(*a.chip, *b.chip) / kReach, kRoughness));
+  return shared * std::exp(-std::pow(generations / kReach, kRoughness));
 }
 
 }  // namespace
 
-Pooled pooled(const PoolMember& target, const std::vector<PoolMember>& members) {
+Pooled pooled(const PoolMember& target, const std::vector<PoolMember>& members,
+              double (*apart)(const ChipKind&, const ChipKind&)) {
+  const auto alike = [&](const PoolMember& a, const PoolMember& b) {
+    return correlation(a, b, apart(*a.chip, *b.chip));
+  };
   const auto n = static_cast<Eigen::Index>(members.size());
   Eigen::MatrixXd k = Eigen::MatrixXd::Zero(n + 1, n + 1);
   Eigen::VectorXd right = Eigen::VectorXd::Ones(n + 1);
   for (Eigen::Index i = 0; i < n; ++i) {
     const PoolMember& member = members[static_cast<std::size_t>(i)];
-    right(i) = correlation(member, target);
+    right(i) = alike(member, target);
     k(i, n) = k(n, i) = 1.0;
     for (Eigen::Index j = 0; j < n; ++j) {
-      k(i, j) = correlation(member, members[static_cast<std::size_t>(j)]);
+      k(i, j) = alike(member, members[static_cast<std::size_t>(j)]);
     }
   }
   Eigen::VectorXd w = k.partialPivLu().solve(right).head(n).cwiseMax(0.0);

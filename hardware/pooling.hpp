@@ -6,7 +6,8 @@
 //
 //   ln p = m + deviation,   correlation of two deviations = exp(−(d / 3)^0.75) · s
 //
-//   d  generations  distance of the two chips (hardware/chip_distance.hpp)
+//   d  generations  distance of the two chips (hardware/chip_distance.hpp); of the weights without the figures of the die
+//                   (hardware/nearest_calibration.hpp)
 //   s  –            1 for one stack, 0.9 for two that run the same kernels, else 0.5
 //
 // so chips of an architecture share most of their deviation, neighbours a part of it, and the stacks of a chip half of
@@ -48,8 +49,9 @@ struct Pooled {
   double variance = 1.0;        // share of that between unrelated architectures
 };
 
-// At least one member; no two of the same chip and stack.
-Pooled pooled(const PoolMember& target, const std::vector<PoolMember>& members);
+// At least one member; no two of the same chip and stack. `apart`: distance, or host_distance for what hosts do.
+Pooled pooled(const PoolMember& target, const std::vector<PoolMember>& members,
+              double (*apart)(const ChipKind&, const ChipKind&) = distance);
 
 // The kernels that a stack runs for a group of parameters ("attention") on a chip. Stacks other than TensorRT-LLM take
 // the attention and the experts of TensorRT-LLM, through FlashInfer, on chips with tcgen05 instructions (vLLM and SGLang

@@ -194,6 +194,10 @@ void read(Fields& f, System& system) {
   f.integer("chips", system.chips, base::at_least_one);
   f.group("scale_up", [&](Fields& g) { read_scale_up(g, system); });
   f.integer("hosts_per_rack", system.hosts_per_rack, {1.0, 64.0});
+  if (system.hosts_per_rack && *system.hosts_per_rack != system.hosts_of_rack()) {
+    f.problem("hosts_per_rack", fmt::format("a scale-up domain of {} GPUs is a rack, of {} hosts",
+                                            system.scale_up_domain, system.hosts_of_rack()));
+  }
   f.group(
       "scale_out",
       [&](Fields& g) {

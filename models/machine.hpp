@@ -33,6 +33,8 @@ struct PowerRates {
   base::JoulesPerByte dram;                                  // moved to or from device memory
   base::JoulesPerByte link;                                  // sent to other ranks
   bool known() const { return limit.si() > 0.0; }
+  // What an idle chip draws: SMs that would draw more than the limit stand still.
+  base::Watts rest() const { return base::min(idle, limit); }
 };
 
 // A number that no other machine has, so that cached costs are never taken for another machine. A copy gets its own.

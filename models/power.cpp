@@ -122,7 +122,7 @@ Drawn drawn(const Activity& activity, const PowerRates& rates) {
     out.clock = out.pace * running.idle_of;
   }
   out.time = running.time + activity.gaps;
-  out.energy = running.energy + base::min(rates.idle, rates.limit) * activity.gaps;
+  out.energy = running.energy + rates.rest() * activity.gaps;
   return out;
 }
 

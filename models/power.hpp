@@ -35,8 +35,8 @@
 // smooth maximum of all its terms. So `compute` is nearly all of a large GEMM and little of a kernel that
 // memory bounds. `memory` is M²/S with the time M of its bytes.
 //
-// Power falls with e in every term, so e is found by bisection. Below f a FLOP costs no less, and idle power lasts longer:
-// the cap with the fewest joules is near the one that holds f. More of any term never takes less time. Valid for loads
+// Power falls with e in every term, so e is found by regula falsi over 1/e, in which the time is nearly linear. Below f a FLOP
+// costs no less, and idle power lasts longer: the cap with the fewest joules is near the one that holds f. More of any term never takes less time. Valid for loads
 // of some 10 ms and longer: shorter bursts end before the controller acts. The energy of bytes that stay in the L2 counts
 // with the FLOP that use them.
 //

@@ -27,8 +27,10 @@ TileRoom tile_room_of(const hardware::Chip& chip) {
   room.sums = known(chip.tensor_memory_per_sm ? chip.tensor_memory_per_sm : chip.registers_per_sm);
   if (const hardware::MainLoop* loop = hardware::main_loop_of(chip)) {
     room.pipeline = loop->depth.si() * loop->stages;
-    room.shared = loop->usable_share * known(chip.shared_memory_per_sm);
+    room.shared = hardware::usable_shared_memory(chip) * known(chip.shared_memory_per_sm);
   }
+  room.feeds_instructions =
+      chip.tensor_instruction == "wgmma" || chip.tensor_instruction == "tcgen05";
   room.binds =
       !room.holds(kLargestTile, kLargestTile, 1.0, 1.0);  // operands of one width need most
   return room;

@@ -8,11 +8,11 @@
 //   a, w       B  one element of each operand
 //   depth      B  of one step of the main loop, in the wider operand
 //   stages     –  steps on their way or in use: with fewer, products wait for operands
-//   shared     B  shared memory that a thread block may have: usable_share of that of the SM
+//   shared     B  shared memory that a thread block may have: usable_shared_memory of that of the SM
 //   registers  B  of the SM; sums are fp32
 //
-// depth, stages and usable_share are those of the libraries' kernels for the architecture (hardware/architectures, with
-// sources). A figure that is not known bounds nothing.
+// depth and stages are those of the libraries' kernels for the architecture, usable_shared_memory is its own
+// (hardware/architectures, with sources, or as assumptions). A figure that is not known bounds nothing.
 //
 // Every chip of the catalog has room for every tile that the models try, so that fits do not rest on this: it acts where a
 // chip was changed. More room gives no larger tiles: libraries have none.
@@ -35,6 +35,8 @@ struct TileRoom {
   double sums = std::numeric_limits<double>::infinity();    // B, the same
   double pipeline = 0.0;                                    // B, depth · stages
   bool binds = false;                                       // whether it has no room for some tile
+  bool feeds_instructions =
+      false;  // whether tensor instructions read operands from shared memory: wgmma, tcgen05 (PTX ISA)
   double buffers(double rows, double columns, double a_bytes, double w_bytes) const;
   bool holds(double rows, double columns, double a_bytes, double w_bytes) const;
 };

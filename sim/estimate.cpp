@@ -48,7 +48,7 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
   if (!e.fits()) {
     return e;
   }
-  e.spreads = spreads_of(s, e.steady);
+  e.spreads = spreads_of(s, e.steady, s.serving->stack.errors);
   // Agents share a part of their contexts, which is there once.
   e.memory =
       e.footprint.fixed() + base::min(e.steady.running * cache.mean_request, e.footprint.cache);

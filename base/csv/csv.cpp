@@ -13,7 +13,7 @@
 
 #include "base/csv/csv_row.hpp"
 #include "base/csv/formula.hpp"
-#include "base/csv/gz_file.hpp"
+#include "base/csv/packed_file.hpp"
 #include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
 
@@ -254,7 +254,7 @@ void refuse_csv_width(const std::string& name, std::size_t line, std::size_t cel
 
 std::string read_text(const std::filesystem::path& file) {
   constexpr unsigned kBlock = 1U << 20U;
-  GzFile in(file, kBlock);
+  PackedFile in(file, kBlock);
   std::error_code no_size;
   const auto size =
       std::min<std::uintmax_t>(std::filesystem::file_size(file, no_size), kMostOfFile);
@@ -282,8 +282,7 @@ std::string read_text(const std::filesystem::path& file) {
 }
 
 CsvTable read_csv(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
-  const bool of_columns = name.ends_with(".columns") || name.ends_with(".columns.gz");
+  const bool of_columns = unpacked_name(file).extension() == ".columns";
   return (of_columns ? parse_columns : parse_csv)(read_text(file), file.string());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables as comma-separated text (RFC 4180), plain or gzip-compressed, a million rows at a time.
+// Tables as comma-separated text (RFC 4180), plain or compressed by gzip or zstd, a million rows at a time.
 //
 // Reading is strict. There is one header line with distinct names, and every row has as many cells as the
 // header. Quotes stand only around whole cells. Lines end with LF or CRLF; the last one may lack it. A UTF-8
@@ -8,7 +8,7 @@
 //
 // Text that a spreadsheet would compute has an apostrophe before it in the file (base/csv/formula.hpp), not in the cells.
 //
-// A file called *.columns or *.columns.gz is such a table transposed: each line is a column, its name first. Equal cells
+// A file called *.columns, *.columns.gz or *.columns.zst is such a table transposed: each line is a column, its name first. Equal cells
 // then stand together, and gzip makes half as much of a million rows.
 #pragma once
 
@@ -67,9 +67,12 @@ class CsvTable {
 // `name` is what messages call the text.
 CsvTable parse_csv(std::string text, std::string name);
 CsvTable parse_columns(std::string text, std::string name);  // a line is a column
-// A file is decompressed when its first bytes say that it is gzip, whatever its name.
+// Decompressed as base/csv/packed_file.hpp says.
 CsvTable read_csv(const std::filesystem::path& file);
 std::string read_text(const std::filesystem::path& file);
+
+// rows.csv.gz and rows.csv.zst → rows.csv; other names stay as they are.
+std::filesystem::path unpacked_name(std::filesystem::path file);
 
 // Throws CsvError where the name says that the file holds something else than CSV, such as "rows.parquet".
 void check_csv_name(const std::filesystem::path& file);
@@ -93,7 +96,7 @@ class CsvWriter {
  public:
   // `out` outlives the writer.
   CsvWriter(std::ostream& out, const std::vector<std::string>& columns);
-  // Replaces the file at close() (base/document/output_file.hpp); compresses when the name ends in ".gz". Throws as
+  // Replaces the file at close() (base/document/output_file.hpp); compresses when the name ends in ".gz" or ".zst". Throws as
   // check_csv_name does.
   CsvWriter(const std::filesystem::path& file, const std::vector<std::string>& columns);
   CsvWriter(const CsvWriter&) = delete;
@@ -112,22 +115,23 @@ class CsvWriter {
   requires(std::same_as<T, bool> ||
            std::same_as<T, char>) void append(T value) = delete;  // would be written as a number
   void end_row();
-  // Rows of this table that another thread writes to `rows`, and how they get here, whole and in their turn.
-  CsvWriter apart(std::ostream& rows) const;
-  void add_rows(std::string_view rows);
+  // A writer that keeps rows of this table, for another thread, and how they get here: it is empty then.
+  CsvWriter apart() const;
+  void add_rows(CsvWriter& apart);
   void flush();  // after a row: hands it to the system, so that a process that is killed loses none
   void close();  // flushes; appending afterwards is a std::logic_error
 
  private:
   class Sink;
 
-  CsvWriter(std::size_t width, std::ostream& rows);
+  explicit CsvWriter(std::size_t width);
   void start_cell();
   void append_plain(std::string_view text);
   void write_header(const std::vector<std::string>& columns);
   void write_buffer();
 
-  std::unique_ptr<Sink> sink_;
+  std::unique_ptr<Sink> sink_;  // none where it is closed, or apart
+  bool is_apart_ = false;
   std::string buffer_;
   std::size_t whole_rows_ = 0;  // bytes of the buffer up to the last end of a row
   std::size_t width_;

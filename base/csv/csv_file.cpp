@@ -27,6 +27,9 @@ CsvFile::CsvFile(const std::filesystem::path& file) : name_(file.string()) {
   find_row();
   header_text_ = buffer_.substr(begin_, end_ - begin_);
   header_ = parse_csv(header_text_, name_);
+  if (!header_text_.ends_with('\n')) {
+    header_text_.push_back('\n');
+  }
   starts_.push_back(offset_ + end_);
 }
 
@@ -140,17 +143,18 @@ std::string CsvFile::bytes(std::uint64_t from, std::uint64_t to) {
 }
 
 CsvTable CsvFile::table(const std::vector<std::size_t>& rows) {
-  std::string text = header_text_;
-  if (!text.ends_with('\n')) {
-    text.push_back('\n');
-  }
+  return parse_csv(header_text_ + text(rows), name_);
+}
+
+std::string CsvFile::text(const std::vector<std::size_t>& rows) {
+  std::string text;
   for (const std::size_t row : rows) {
     text += bytes(starts_.at(row), starts_.at(row + 1));
     if (!text.ends_with('\n')) {
       text.push_back('\n');
     }
   }
-  return parse_csv(std::move(text), name_);
+  return text;
 }
 
 }  // namespace roofcast::base

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A table that is read once and not kept: millions of rows in the memory of a few columns. The rules, the
-// messages and gzip are those of base/csv/csv.hpp.
+// messages and compressed files are those of base/csv/csv.hpp.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/csv/csv.hpp"
-#include "base/csv/gz_file.hpp"
+#include "base/csv/packed_file.hpp"
 
 namespace roofcast::base {
 
@@ -34,8 +34,10 @@ class CsvFile {
   using Row = std::function<void(std::span<const std::string_view> cells)>;
   void read(const std::vector<std::size_t>& columns, const Row& row);
 
-  // Rows that were read, by growing number, as a table of their own.
+  // Rows that were read, by growing number, as a table of their own; and as text, without the header.
   CsvTable table(const std::vector<std::size_t>& rows);
+  std::string text(const std::vector<std::size_t>& rows);
+  const std::string& header_text() const { return header_text_; }  // with its line end
 
  private:
   bool find_row();  // the next one, in buffer_[begin_, end_); false at the end of the file
@@ -43,7 +45,7 @@ class CsvFile {
   std::string bytes(std::uint64_t from, std::uint64_t to);
 
   std::string name_;
-  std::optional<GzFile> in_;  // none: all is in the buffer
+  std::optional<PackedFile> in_;  // none: all is in the buffer
   std::string buffer_;
   std::uint64_t offset_ = 0;  // of the buffer in the file
   std::size_t begin_ = 0;     // of the row that was found

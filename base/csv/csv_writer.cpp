@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +17,8 @@
 
 #include "base/csv/csv.hpp"
 #include "base/csv/formula.hpp"
-#include "base/csv/gz_file.hpp"
+#include "base/csv/packed_file.hpp"
+#include "base/csv/shortest_number.hpp"
 #include "base/document/harmless.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/standard_streams.hpp"
@@ -28,11 +28,18 @@ namespace {
 
 // Of data and of packed files that a CSV is not.
 constexpr std::string_view kOtherEndings[] = {
-    ".parquet", ".arrow", ".feather", ".ipc", ".orc",  ".avro", ".h5",   ".db",
-    ".sqlite",  ".xlsx",  ".xls",     ".ods", ".json", ".zst",  ".zstd", ".jsonl",
-    ".bz2",     ".xz",    ".lz4",     ".zip", ".7z",   ".html", ".htm"};
+    ".parquet", ".arrow", ".feather", ".ipc", ".orc",  ".avro", ".h5",    ".db",
+    ".sqlite",  ".xlsx",  ".xls",     ".ods", ".json", ".zstd", ".jsonl", ".bz2",
+    ".xz",      ".lz4",   ".zip",     ".7z",  ".html", ".htm"};
 
 }  // namespace
+
+std::filesystem::path unpacked_name(std::filesystem::path file) {
+  if (file.extension() == ".gz" || file.extension() == ".zst") {
+    file.replace_extension();
+  }
+  return file;
+}
 
 void check_csv_name(const std::filesystem::path& file) {
   std::string ending = file.extension().string();
@@ -41,8 +48,8 @@ void check_csv_name(const std::filesystem::path& file) {
   if (std::find(std::begin(kOtherEndings), std::end(kOtherEndings), ending) !=
       std::end(kOtherEndings)) {
     refuse_file(file.string(), "write",
-                fmt::format("rows are written as CSV, plain or gzip-compressed, and {} says "
-                            "otherwise: choose a name that ends in .csv or .csv.gz",
+                fmt::format("rows are written as CSV, plain or compressed, and {} says otherwise: "
+                            "choose a name that ends in .csv, .csv.gz or .csv.zst",
                             ending));
   }
 }
@@ -65,6 +72,10 @@ class CsvWriter::Sink {
       if (target_.emplace<GzHandle>(gzopen(part.c_str(), "wb1")) == nullptr) {
         fail("open");
       }
+    } else if (file.extension() == ".zst") {
+      if (!target_.emplace<ZstdWriter>(part).is_open()) {
+        fail("open");
+      }
     } else if (!target_.emplace<std::ofstream>(part, std::ios::binary).is_open()) {
       fail("open");
     }
@@ -84,6 +95,10 @@ class CsvWriter::Sink {
         }
         text.remove_prefix(part.size());
       }
+    } else if (auto* zstd = std::get_if<ZstdWriter>(&target_)) {
+      if (!zstd->write(text)) {
+        fail("write");
+      }
     } else if (!stream().write(text.data(), static_cast<std::streamsize>(text.size()))) {
       fail("write");
     } else if (output_) {
@@ -94,7 +109,10 @@ class CsvWriter::Sink {
   void flush() {
     errno = 0;
     auto* gz = std::get_if<GzHandle>(&target_);
-    if (gz != nullptr ? gzflush(gz->get(), Z_SYNC_FLUSH) != Z_OK : !stream().flush()) {
+    auto* zstd = std::get_if<ZstdWriter>(&target_);
+    if (gz != nullptr     ? gzflush(gz->get(), Z_SYNC_FLUSH) != Z_OK
+        : zstd != nullptr ? !zstd->flush()
+                          : !stream().flush()) {
       fail("write");
     }
   }
@@ -103,6 +121,11 @@ class CsvWriter::Sink {
     if (auto* gz = std::get_if<GzHandle>(&target_)) {
       errno = 0;
       if (gzclose(gz->release()) != Z_OK) {
+        fail("write");
+      }
+    } else if (auto* zstd = std::get_if<ZstdWriter>(&target_)) {
+      errno = 0;
+      if (!zstd->close()) {
         fail("write");
       }
     } else {
@@ -127,7 +150,7 @@ class CsvWriter::Sink {
   std::filesystem::path file_;
   std::optional<OutputFile> output_;  // of a file
   bool is_stdout_ = false;            // where a terminal may read
-  std::variant<std::ostream*, std::ofstream, GzHandle> target_;
+  std::variant<std::ostream*, std::ofstream, GzHandle, ZstdWriter> target_;
 };
 
 CsvWriter::CsvWriter(std::ostream& out, const std::vector<std::string>& columns)
@@ -140,17 +163,18 @@ CsvWriter::CsvWriter(const std::filesystem::path& file, const std::vector<std::s
   write_header(columns);
 }
 
-CsvWriter::CsvWriter(std::size_t width, std::ostream& rows)
-    : sink_(std::make_unique<Sink>(rows)), width_(width) {}
+CsvWriter::CsvWriter(std::size_t width) : is_apart_(true), width_(width) {}
 
-CsvWriter CsvWriter::apart(std::ostream& rows) const { return CsvWriter(width_, rows); }
+CsvWriter CsvWriter::apart() const { return CsvWriter(width_); }
 
-void CsvWriter::add_rows(std::string_view rows) {
-  if (sink_ == nullptr || cells_in_row_ != 0) {
+void CsvWriter::add_rows(CsvWriter& apart) {
+  if (sink_ == nullptr || cells_in_row_ != 0 || apart.cells_in_row_ != 0) {
     throw std::logic_error("rows for a closed CSV file, or in the middle of a row");
   }
   write_buffer();
-  sink_->write(rows);
+  sink_->write(apart.buffer_);
+  apart.buffer_.clear();
+  apart.whole_rows_ = 0;
 }
 
 CsvWriter::~CsvWriter() {
@@ -173,10 +197,10 @@ void CsvWriter::write_header(const std::vector<std::string>& columns) {
 }
 
 void CsvWriter::start_cell() {
-  if (sink_ == nullptr || cells_in_row_ == width_) {
-    throw std::logic_error(sink_ == nullptr
-                               ? "a cell for a closed CSV file"
-                               : fmt::format("a CSV row of {} cells gets one more", width_));
+  const bool is_closed = sink_ == nullptr && !is_apart_;
+  if (is_closed || cells_in_row_ == width_) {
+    throw std::logic_error(is_closed ? "a cell for a closed CSV file"
+                                     : fmt::format("a CSV row of {} cells gets one more", width_));
   }
   if (cells_in_row_++ > 0) {
     buffer_.push_back(',');
@@ -191,18 +215,23 @@ void CsvWriter::append_plain(std::string_view text) {
 void CsvWriter::append(double value) {
   start_cell();
   if (!std::isnan(value)) {
-    constexpr std::size_t kLongest = 32;  // -2.2250738585072014e-308 has 24
-    std::array<char, kLongest> digits;
-    const char* end = fmt::format_to(digits.data(), FMT_COMPILE("{}"), value);
+    std::array<char, kLongestNumber> digits;
+    const char* end = write_shortest(value, digits.data());
     buffer_.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
   }
 }
 
 void CsvWriter::append(std::string_view text) {
   start_cell();
-  const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos;
-  buffer_.append(quoted ? "\"" : "");
-  buffer_.append(is_formula(text) ? "'" : "");
+  const bool quoted = std::any_of(text.begin(), text.end(), [](char c) {
+    return c == ',' || c == '"' || c == '\r' || c == '\n';
+  });
+  if (quoted) {
+    buffer_.push_back('"');
+  }
+  if (is_formula(text)) {
+    buffer_.push_back('\'');
+  }
   if (!quoted) {
     buffer_.append(text);
     return;
@@ -225,7 +254,7 @@ void CsvWriter::end_row() {
   whole_rows_ = buffer_.size();
   cells_in_row_ = 0;
   constexpr std::size_t kFull = 1U << 18U;
-  if (buffer_.size() >= kFull) {
+  if (buffer_.size() >= kFull && !is_apart_) {
     write_buffer();
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -82,50 +83,118 @@ std::vector<std::size_t> differences(const Recorder& a, const Recorder& b) {
   return found;
 }
 
-void explore(const std::function<void(Fields&)>& read, Exploration& all) {
-  std::map<Answers, const Recorder*> done;
-  const auto run = [&](const Answers& answers) -> const Recorder& {
-    const Recorder*& known = done[answers];
-    if (known == nullptr) {
-      all.runs.emplace_back(all.paths, answers);
-      Fields fields(all.runs.back());
-      read(fields);
-      known = &all.runs.back();
+class Explorer {
+ public:
+  Explorer(const std::function<void(Fields&)>& read, Exploration& all) : read_(read), all_(all) {}
+
+  void explore() {
+    open_ = {&run({})};
+    while (!open_.empty()) {
+      const Recorder& from = *open_.front();
+      open_.pop_front();
+      change_answers(from);
     }
-    return *known;
-  };
-  std::deque<const Recorder*> open = {&run({})};  // runs whose answers are yet to be changed
-  while (!open.empty()) {
-    const Recorder& from = *open.front();
-    open.pop_front();
-    for (const std::size_t path : all.by_name(from.questions())) {
-      if (from.answers().contains(path)) {
-        continue;
-      }
-      const std::size_t count = all.paths.paths[path].question->answers.size();
-      for (std::size_t i = 1; i < count; ++i) {
-        Answers answers = from.answers();
-        answers[path] = i;
-        const std::size_t before = all.runs.size();
-        const Recorder& changed = run(answers);
-        const auto keys = differences(from, changed);
-        all.decides[path].insert(keys.begin(), keys.end());
-        if (all.runs.size() > before && !keys.empty() && answers.size() < kMostChanged) {
-          open.push_back(&changed);
+    std::vector<bool> known(all_.paths.paths.size());
+    for (const Recorder& one : all_.runs) {
+      for (const std::size_t path : one.order()) {
+        if (!known[path]) {
+          known[path] = true;
+          all_.order.push_back(path);
         }
       }
     }
   }
-  std::vector<bool> known(all.paths.paths.size());
-  for (const Recorder& one : all.runs) {
-    for (const std::size_t path : one.order()) {
-      if (!known[path]) {
-        known[path] = true;
-        all.order.push_back(path);
+
+ private:
+  using Paths = std::vector<std::size_t>;
+
+  const Recorder& run(const Answers& answers) {
+    const Recorder*& known = done_[answers];
+    if (known == nullptr) {
+      all_.runs.emplace_back(all_.paths, answers);
+      Fields fields(all_.runs.back());
+      read_(fields);
+      known = &all_.runs.back();
+    }
+    return *known;
+  }
+
+  std::size_t answers_to(std::size_t path) const {
+    return all_.paths.paths[path].question->answers.size();
+  }
+  // Was changed in another run, and has decided nothing yet.
+  bool is_idle(std::size_t path) const {
+    const auto known = all_.decides.find(path);
+    return known != all_.decides.end() && known->second.empty();
+  }
+
+  void change_answers(const Recorder& from) {
+    Paths idle;
+    for (const std::size_t path : all_.by_name(from.questions())) {
+      if (from.answers().contains(path)) {
+        continue;
+      }
+      if (is_idle(path)) {
+        idle.push_back(path);
+        continue;
+      }
+      for (std::size_t i = 1; i < answers_to(path); ++i) {
+        change_one(from, path, i);
       }
     }
+    for (std::size_t i = 1; !idle.empty(); ++i) {
+      std::erase_if(idle, [&](std::size_t path) { return i >= answers_to(path); });
+      change_together(from, idle, i);
+    }
   }
-}
+
+  void change_one(const Recorder& from, std::size_t path, std::size_t answer) {
+    Answers answers = from.answers();
+    answers[path] = answer;
+    const std::size_t before = all_.runs.size();
+    const Recorder& changed = run(answers);
+    const Paths keys = differences(from, changed);
+    all_.decides[path].insert(keys.begin(), keys.end());
+    if (all_.runs.size() > before && !keys.empty() && answers.size() < kMostChanged) {
+      open_.push_back(&changed);
+    }
+  }
+
+  // Where one run with all of them changed has the keys of `from`, none of them decides anything there.
+  void change_together(const Recorder& from, const Paths& some, std::size_t answer) {
+    if (some.size() < 2) {
+      for (const std::size_t path : some) {
+        change_one(from, path, answer);
+      }
+      return;
+    }
+    Answers answers = from.answers();
+    for (const std::size_t path : some) {
+      answers[path] = answer;
+    }
+    const std::size_t before = all_.runs.size();
+    const Recorder& changed = run(answers);
+    if (differences(from, changed).empty()) {
+      Paths hidden;  // below a group that another answer takes away
+      std::copy_if(some.begin(), some.end(), std::back_inserter(hidden),
+                   [&](std::size_t path) { return !changed.asks(path); });
+      change_together(from, hidden, answer);
+      return;
+    }
+    if (all_.runs.size() > before) {
+      done_.erase(answers);
+      all_.runs.pop_back();
+    }
+    const auto half = some.begin() + static_cast<std::ptrdiff_t>(some.size() / 2);
+    change_together(from, {some.begin(), half}, answer);
+    change_together(from, {half, some.end()}, answer);
+  }
+
+  const std::function<void(Fields&)>& read_;
+  Exploration& all_;
+  std::map<Answers, const Recorder*> done_;
+  std::deque<const Recorder*> open_;  // runs whose answers are yet to be changed
+};
 
 // What all of some runs say about a key; nothing when none could name it or they differ.
 std::optional<State> common_state(const std::vector<const Recorder*>& runs, std::size_t path) {
@@ -277,7 +346,7 @@ void add_conditions(Key& root, const Exploration& all, const std::vector<std::si
 
 Key describe(const std::function<void(Fields&)>& read) {
   Exploration all;
-  explore(read, all);
+  Explorer(read, all).explore();
   std::vector<const Recorder*> runs;
   for (const Recorder& run : all.runs) {
     runs.push_back(&run);

@@ -18,7 +18,7 @@ class Fifo {
   const T* begin() const { return entries_.data() + first_; }
   const T* end() const { return entries_.data() + entries_.size(); }
   void push_back(const T& entry) {
-    if (first_ >= 32 && 2 * first_ >= entries_.size()) {
+    if (entries_.size() == entries_.capacity() && 2 * first_ >= entries_.size()) {
       entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));
       first_ = 0;
     }

@@ -21,36 +21,30 @@ namespace detail {
 constexpr double kAlike = 0.001;  // difference of two times
 
 // Samples that follow each other and are alike become one.
-inline void add_alike(TimeSamples& samples, const TimeSample& sample) {
-  const auto alike = [&](const TimeSample& last) {
-    return max(sample.value - last.value, last.value - sample.value) <= kAlike * last.value;
-  };
-  if (samples.empty() || !alike(samples.back())) {
-    samples.push_back(sample);
+inline void join_alike(TimeSamples& samples) {
+  if (samples.empty()) {
     return;
   }
-  TimeSample& into = samples.back();
-  into.weight += sample.weight;
-  into.value += sample.weight / into.weight * (sample.value - into.value);
+  auto into = samples.begin();
+  for (auto sample = into + 1; sample != samples.end(); ++sample) {
+    if (max(sample->value - into->value, into->value - sample->value) <= kAlike * into->value) {
+      into->weight += sample->weight;
+      into->value += sample->weight / into->weight * (sample->value - into->value);
+    } else {
+      *++into = *sample;
+    }
+  }
+  samples.erase(into + 1, samples.end());
 }
 
 }  // namespace detail
 
-// In the order of their values, alike ones as one.
-inline TimeSamples merged(const TimeSamples& samples) {
-  TimeSamples alike;
-  alike.reserve(samples.size());
-  for (const TimeSample& sample : samples) {
-    detail::add_alike(alike, sample);
-  }
-  std::sort(alike.begin(), alike.end(),
+// Puts them in the order of their values, alike ones as one.
+inline void merge(TimeSamples& samples) {
+  detail::join_alike(samples);
+  std::sort(samples.begin(), samples.end(),
             [](const TimeSample& a, const TimeSample& b) { return a.value < b.value; });
-  TimeSamples sorted;
-  sorted.reserve(alike.size());
-  for (const TimeSample& sample : alike) {
-    detail::add_alike(sorted, sample);
-  }
-  return sorted;
+  detail::join_alike(samples);
 }
 
 inline Seconds mean_of(const TimeSamples& samples) {

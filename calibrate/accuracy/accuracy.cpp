@@ -72,7 +72,9 @@ struct Platforms {
                          const char* unmeasured) {
       const sim::Platform* platform = platform_of(row, kind, platforms);
       const auto* error = this->error(*platform, stack, also, kind);
-      if (error != nullptr && error->variance > 0.0) {
+      // What waits for the host says nothing of the kind.
+      if (error != nullptr && error->variance > 0.0 &&
+          error_kind(row, kind, platform->machine) == kind) {
         scores.add(unmeasured, kind, architecture, row.chip + "." + row.stack,
                    std::log(measured(row) / predicted(row, platform->machine)), *error);
       }
@@ -104,7 +106,8 @@ KindAccuracy judge(const std::string& kind, const base::CsvTable& table, Platfor
     }
     const auto pair_of = [&](const sim::Platform& p) {
       const double value = predicted(row, p.machine);
-      const Interval within = interval(value, kind, p.system.calibration);
+      const Interval within =
+          interval(value, error_kind(row, kind, p.machine), p.system.calibration);
       return Pair{measured(row), value, within.low, within.high};
     };
     Judged& group = result.by_chip_and_stack[{row.chip, row.stack}];

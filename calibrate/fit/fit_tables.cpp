@@ -12,6 +12,7 @@
 #include "calibrate/operators/kind_columns.hpp"
 #include "calibrate/operators/predict.hpp"
 #include "calibrate/platforms/measurements.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -73,6 +74,16 @@ std::uint64_t hash_of(const base::CsvTable& table, std::size_t row, std::string_
   return hash;
 }
 
+// Latent attention runs the same kernels under all stacks: FlashMLA in decode on Hopper (FlashAttention 3 under SGLang), those
+// generated for TensorRT-LLM on Blackwell, through FlashInfer (vLLM and SGLang documentation, attention backends). So where
+// a stack was not measured, TensorRT-LLM's rows stand for it.
+bool lends_latent_attention(std::string_view kind, std::string_view row_stack,
+                            std::string_view stack, std::string_view instruction) {
+  const bool shared = kind == "mla_generation" ? instruction == "wgmma" || instruction == "tcgen05"
+                                               : kind == "mla_context" && instruction == "tcgen05";
+  return shared && row_stack == "trtllm" && stack != "trtllm";
+}
+
 std::string kind_of(const std::filesystem::path& file) {
   const std::string name = file.filename().string();
   const std::string stem = name.substr(0, name.find('.'));
@@ -87,6 +98,8 @@ std::string kind_of(const std::filesystem::path& file) {
 FitTables::FitTables(const FitSources& sources, std::string chip, std::string stack,
                      const models::Machine& machine, Split split)
     : chip_(std::move(chip)), stack_(std::move(stack)), machine_(machine), split_(split) {
+  const hardware::Chip* known = chip_called(chip_);
+  instruction_ = known != nullptr ? known->tensor_instruction : "";
   for (const std::filesystem::path& place : sources.own) {
     if (!std::filesystem::is_directory(place)) {
       add_source(kind_of(place), place, true);
@@ -111,17 +124,37 @@ void FitTables::add_source(const std::string& kind, const std::filesystem::path&
   sources_[kind].push_back({file, own});
 }
 
-bool FitTables::is_of(const std::string& kind, const OperatorRows& rows, std::size_t row) const {
+bool FitTables::is_measured(const std::string& kind, const OperatorRows& rows,
+                            std::size_t row) const {
   const bool stands_for = rows.stack(row) == kBench;  // for the stack that is fitted
   return rows.chip(row) == chip_ && (stands_for || has_kernels_of(kind, rows.stack(row), stack_));
 }
 
-std::set<std::vector<std::string>> FitTables::layers_of(
-    const std::string& kind, const std::deque<OperatorRows>& readers) const {
+bool FitTables::is_of(const std::string& kind, const OperatorRows& rows, std::size_t row,
+                      bool borrowed) const {
+  return is_measured(kind, rows, row) ||
+         (borrowed && rows.chip(row) == chip_ &&
+          lends_latent_attention(kind, rows.stack(row), stack_, instruction_));
+}
+
+bool FitTables::borrows(const std::string& kind, const std::deque<OperatorRows>& readers) const {
+  for (const OperatorRows& rows : readers) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (is_measured(kind, rows, i)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::set<std::vector<std::string>> FitTables::layers_of(const std::string& kind,
+                                                        const std::deque<OperatorRows>& readers,
+                                                        bool borrowed) const {
   std::set<std::vector<std::string>> layers;
   for (const OperatorRows& rows : readers) {
     for (std::size_t i = 0; split_ == Split::layers && i < rows.size(); ++i) {
-      if (is_of(kind, rows, i)) {
+      if (is_of(kind, rows, i, borrowed)) {
         layers.insert(rows.layer(i));
       }
     }
@@ -143,7 +176,8 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
     readers.emplace_back(kind, tables.back());
     newest.add(readers.back(), tables.back().rows(), source.own, chip_, stack_);
   }
-  const HeldBackLayers judging(layers_of(kind, readers));
+  const bool borrowed = borrows(kind, readers);
+  const HeldBackLayers judging(layers_of(kind, readers, borrowed));
   FitTable table{kind, {}, {}, {}, {}};
   bool any = false;
   for (std::size_t t = 0; t < tables.size(); ++t) {
@@ -161,7 +195,7 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
         }
         continue;
       }
-      if (!is_of(kind, rows, i)) {
+      if (!is_of(kind, rows, i, borrowed)) {
         continue;
       }
       FitRow row{rows.row(i), 0, own};

@@ -72,12 +72,17 @@ class FitTables {
     bool own = false;
   };
   void add_source(const std::string& kind, const std::filesystem::path& file, bool own);
-  bool is_of(const std::string& kind, const OperatorRows& rows, std::size_t row) const;
+  bool is_measured(const std::string& kind, const OperatorRows& rows, std::size_t row) const;
+  bool is_of(const std::string& kind, const OperatorRows& rows, std::size_t row,
+             bool borrowed) const;
+  // Whether the stack itself has no row of the kind, so that another's with its kernels may stand for it.
+  bool borrows(const std::string& kind, const std::deque<OperatorRows>& readers) const;
   std::set<std::vector<std::string>> layers_of(const std::string& kind,
-                                               const std::deque<OperatorRows>& readers) const;
+                                               const std::deque<OperatorRows>& readers,
+                                               bool borrowed) const;
 
   std::map<std::string, std::vector<Source>> sources_;  // by kind
-  std::string chip_, stack_;
+  std::string chip_, stack_, instruction_;
   const models::Machine& machine_;
   Split split_;
   RowsRead rows_;

@@ -258,13 +258,10 @@ Imported import_rows(const std::vector<std::filesystem::path>& files,
 
 std::filesystem::path write_imported(const Imported& imported, const std::filesystem::path& table,
                                      const Origin& origin) {
-  std::filesystem::path beside = table;
-  if (beside.extension() == ".gz") {
-    beside.replace_extension();
-  }
+  std::filesystem::path beside = base::unpacked_name(table);
   if (beside.extension() != ".csv") {
-    throw base::InputError(
-        fmt::format("error: {}: a table is called NAME.csv or NAME.csv.gz\n", table.string()));
+    throw base::InputError(fmt::format(
+        "error: {}: a table is called NAME.csv, NAME.csv.gz or NAME.csv.zst\n", table.string()));
   }
   beside.replace_extension(".yaml");
   base::check_beside(beside, table, is_manifest(beside));

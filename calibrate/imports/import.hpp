@@ -39,7 +39,7 @@ struct Origin {
   std::string source, licence, timer;
 };
 
-// Writes the table (.csv or .csv.gz) and NAME.yaml beside it; returns the latter. InputError where another kind of file
+// Writes the table (.csv, .csv.gz or .csv.zst) and NAME.yaml beside it; returns the latter. InputError where another kind of file
 // has its name.
 std::filesystem::path write_imported(const Imported& imported, const std::filesystem::path& table,
                                      const Origin& origin);

@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "base/csv/gz_stream.hpp"
+#include "base/csv/packed_stream.hpp"
 #include "base/document/problems.hpp"
 #include "calibrate/logs/nsight.hpp"
 #include "calibrate/logs/refuse.hpp"
@@ -158,7 +158,7 @@ class TraceReader : public nlohmann::json_sax<Json> {
 };
 
 KernelProfile read_trace(const std::filesystem::path& file) {
-  base::GzStream in(file);
+  base::PackedStream in(file);
   TraceReader reader(file.string());
   Json::sax_parse(in, &reader);
   return reader.profile();

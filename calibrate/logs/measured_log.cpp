@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "base/csv/csv.hpp"
-#include "base/csv/gz_stream.hpp"
+#include "base/csv/packed_stream.hpp"
 #include "base/document/problems.hpp"
 
 namespace roofcast::calibrate {
@@ -47,7 +47,7 @@ bool has(std::string_view text, std::string_view part) {
 }
 
 std::string head_of(const std::filesystem::path& file) {
-  base::GzStream in(file);
+  base::PackedStream in(file);
   std::string head(kHead, '\0');
   in.read(head.data(), static_cast<std::streamsize>(kHead));
   head.resize(static_cast<std::size_t>(in.gcount()));

@@ -17,6 +17,7 @@ ExpertKernel read_kernel(base::Fields& run) {
   }
   run.flag("keeps_all_rows", kernel.keeps_all_rows, base::optional);
   run.flag("alternative_kernel", kernel.alternative_kernel, base::optional);
+  run.flag("searches_experts", kernel.searches_experts, base::optional);
   run.flag("untuned", kernel.untuned, base::optional);
   run.integer("groups", kernel.groups, base::at_least_one, base::optional);
   run.integer("kept_groups", kernel.kept_groups, base::at_least_one, base::optional);
@@ -39,6 +40,7 @@ const ExpertKernel& ExpertKernels::of(std::string_view kernel, std::string_view 
   facts.set("hidden", shape.hidden);
   facts.set("experts", shape.experts);
   facts.set("top_k", shape.top_k);
+  facts.set("format", shape.format);
   return known_.emplace(key, conventions_.of(facts)).first->second;
 }
 

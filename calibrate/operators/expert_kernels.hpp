@@ -20,6 +20,7 @@ struct ExpertKernel {
   // Rows of other ranks' experts are activated and combined too, as zeros.
   bool keeps_all_rows = false;
   bool alternative_kernel = false;  // GroupedGemm::alternative_kernel
+  bool searches_experts = false;    // ExpertRouting::searched_experts
   bool untuned = false;             // no parameter is fitted to it
   // A token's choices are in at most so many groups of experts, of so many.
   std::int64_t groups = 1;
@@ -31,6 +32,7 @@ struct ExpertShape {
   std::int64_t hidden = 0;
   std::int64_t experts = 0;
   std::int64_t top_k = 0;
+  std::string format;  // as the table names it
   friend auto operator<=>(const ExpertShape&, const ExpertShape&) = default;
 };
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/integers.hpp"
 #include "calibrate/operators/exchange_rows.hpp"
 #include "calibrate/operators/kind_columns.hpp"
 #include "calibrate/operators/recurrent_rows.hpp"
@@ -357,8 +358,8 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
   } else {
     const std::int64_t hidden = at(1);
     const std::int64_t width = at(2) / at(5);
-    const ExpertKernel& kernel =
-        kernels_.of(text(row, "kernel_source"), measured.chip, {hidden, at(4), at(3)});
+    const ExpertKernel& kernel = kernels_.of(text(row, "kernel_source"), measured.chip,
+                                             {hidden, at(4), at(3), std::string(measured.format)});
     const auto [pairs, distinct] = loads_.of(
         {at(0), at(3), at(4), at(6), kernel.groups, kernel.kept_groups}, text(row, "distribution"));
     const bool gated = kernel.gated ? *kernel.gated : has_gated_experts(at(4), at(3), at(2));
@@ -369,7 +370,9 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
     measured.untuned = kernel.untuned || (kernel.groups > 1 && !balanced);
     const NumberFormat a = format->activations;
     const double rows = kernel.keeps_all_rows ? static_cast<double>(at(0) * at(3)) : pairs;
-    out.push_back(ExpertRouting{at(0), rows, hidden, at(4), at(3), a, second});
+    out.push_back(
+        ExpertRouting{at(0), rows, hidden, at(4), at(3), a, second,
+                      kernel.searches_experts && !second ? base::ceil_div(at(4), at(6)) : 0});
     out.push_back(GroupedGemm{pairs, distinct, up, hidden, a, format->weights, even, second});
     out.push_back(Elementwise{rows * static_cast<double>(up) * 2.0,
                               base::bytes_of(rows * static_cast<double>(width), a).si(), 0.0});

@@ -10,6 +10,17 @@
 #include "models/operators/operator_cost.hpp"
 
 namespace roofcast::calibrate {
+namespace {
+
+double kernels_s(const MeasuredOperator& measured, const models::Machine& machine) {
+  double seconds = measured.overhead_s;
+  for (const workloads::Operator& op : measured.operators) {
+    seconds += models::cost_of(op, machine).time / base::second;
+  }
+  return seconds;
+}
+
+}  // namespace
 
 std::string reason_against(const MeasuredOperator& measured, const models::Machine& machine) {
   if (!measured.reason.empty()) {
@@ -60,11 +71,18 @@ double host_s(const MeasuredOperator& measured, const models::Machine& machine) 
 }
 
 double predicted_s(const MeasuredOperator& measured, const models::Machine& machine) {
-  double seconds = measured.overhead_s;
-  for (const workloads::Operator& op : measured.operators) {
-    seconds += models::cost_of(op, machine).time / base::second;
-  }
-  return std::max(seconds, host_s(measured, machine));
+  return std::max(kernels_s(measured, machine), host_s(measured, machine));
+}
+
+std::string_view error_kind(const MeasuredOperator& measured, std::string_view kind,
+                            const models::Machine& machine) {
+  const double host = host_s(measured, machine);
+  const auto& errors = machine.calibration.errors;
+  const bool waits =
+      host > 0.0 && std::any_of(errors.begin(), errors.end(), [](const hardware::KindError& e) {
+        return e.kind == hardware::kHostLaunches;
+      });
+  return waits && host > kernels_s(measured, machine) ? hardware::kHostLaunches : kind;
 }
 
 double measured(const MeasuredOperator& row) {

@@ -36,6 +36,11 @@ inline constexpr float kTunedShare = 0.55F;
 const sim::Platform* platform_of(const MeasuredOperator& row, std::string_view kind,
                                  ChipPlatforms& platforms);
 
+// The kind whose error a row's forecast has: that of its table, but of launches where it waits for a host that was not
+// measured.
+std::string_view error_kind(const MeasuredOperator& measured, std::string_view kind,
+                            const models::Machine& machine);
+
 // The 90 % interval of a prediction of this kind, from the errors of the calibration; NaN where it tells none.
 struct Interval {
   double low = std::numeric_limits<double>::quiet_NaN();

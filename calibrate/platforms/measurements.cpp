@@ -70,7 +70,7 @@ fs::path measurements() {
 }
 
 std::optional<fs::path> find_table(const fs::path& folder, std::string_view name) {
-  for (const char* ending : {".csv", ".csv.gz", ".columns.gz"}) {
+  for (const char* ending : {".csv", ".csv.gz", ".csv.zst", ".columns.gz", ".columns.zst"}) {
     const fs::path file = folder / (std::string(name) + ending);
     if (fs::exists(file)) {
       return file;

@@ -18,7 +18,7 @@ namespace roofcast::calibrate {
 // The folder of all measured tables. Throws InputError where there is none.
 std::filesystem::path measurements();
 
-// NAME.csv, NAME.csv.gz or NAME.columns.gz in the folder; nothing where none of them is there.
+// NAME.csv or NAME.columns, compressed or not, in the folder; nothing where none of them is there.
 std::optional<std::filesystem::path> find_table(const std::filesystem::path& folder,
                                                 std::string_view name);
 

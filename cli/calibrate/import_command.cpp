@@ -91,7 +91,7 @@ void add_import(Command& calibrate, Run& chosen) {
   command->add_option("sources", options->sources, "what was measured; several are joined")
       ->type_name(kFile)
       ->required();
-  command->add_option("-o,--output", options->output, "the table, .csv or .csv.gz")
+  command->add_option("-o,--output", options->output, "the table: .csv, .csv.gz or .csv.zst")
       ->written()
       ->required();
   command->add_option("--format", options->format, "of all sources, whatever they look like")

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "calibrate/conventions/conventions.hpp"
 #include "cli/catalog/model_table.hpp"
 #include "cli/tables/text_table.hpp"
+#include "hardware/known_architectures.hpp"
 #include "hardware/prices.hpp"
 #include "hardware/system.hpp"
 #include "sim/decide/sweep_run.hpp"
@@ -61,6 +63,23 @@ std::string check_scenario(const Node& document) {
 }
 std::string check_chip(const Node& document) {
   return read_part<hardware::Chip>(document, "system.chip").name;
+}
+std::string check_architecture(const Node& document) {
+  base::Problems problems;
+  hardware::ChipArchitecture value;
+  base::Fields fields(document, "", problems);
+  read(fields, value);
+  fields.end();
+  problems.throw_if_any();
+  std::string text = value.name;
+  if (!std::isnan(value.generation)) {
+    text += fmt::format(", generation {:g}", value.generation);
+  }
+  if (!value.widths.empty()) {
+    text +=
+        fmt::format(", {} dense 16-bit FLOP of an SM and clock", fmt::join(value.widths, " or "));
+  }
+  return text;
 }
 std::string check_system(const Node& document) {
   return read_part<hardware::System>(document, "system").name;
@@ -153,6 +172,8 @@ std::string check_example(const Node& document) {
 constexpr DocumentKind kDocumentKinds[] = {
     {"chip", "tensor", "system.chip", hardware::chip_catalog, check_chip,
      base::describe<hardware::Chip>},
+    {"architecture", "sm", "", hardware::architecture_catalog, check_architecture,
+     base::describe<hardware::ChipArchitecture>},
     {"system", "scale_up", "system", hardware::system_catalog, check_system,
      base::describe<hardware::System>},
     {"price", "pay", "prices", hardware::price_catalog, check_prices,

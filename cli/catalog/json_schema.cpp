@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "base/units/unit_text.hpp"
 #include "cli/catalog/catalogs.hpp"
 #include "cli/catalog/scenario_keys.hpp"
+#include "hardware/die.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/roadmap/roadmap.hpp"
@@ -204,6 +206,30 @@ Json group(const Key& key, const std::string& place, Whole whole) {
   return schema;
 }
 
+// A chip as its datasheet has it, or as from_die reads it: `die` in place of groups that follow (hardware/die.hpp).
+Json sheet_or_die(const Key& key, const std::string& place, Whole whole) {
+  Json sheet = group(key, place, whole);
+  Json die = sheet;
+  for (const char* said : {"compute", "shared_memory", "registers"}) {
+    die["properties"].erase(said);
+  }
+  for (const char* completed : {"tensor", "vector"}) {
+    die["properties"][completed].erase("required");
+  }
+  die["properties"]["die"] = group(base::describe(hardware::read_die), "", whole);
+  Json required = Json::array({"die"});
+  for (const Json& name : sheet.value("required", Json::array())) {
+    constexpr std::string_view kFollow[] = {"compute", "shared_memory", "tensor",
+                                            "vector",  "pcie",          "status"};
+    if (std::find(std::begin(kFollow), std::end(kFollow), name.get<std::string>()) ==
+        std::end(kFollow)) {
+      required.push_back(name);
+    }
+  }
+  die["required"] = std::move(required);
+  return {{"if", {{"required", {"die"}}}}, {"then", std::move(die)}, {"else", std::move(sheet)}};
+}
+
 // The keys of a part, or `base:` and changes to what it names (sim/scenario/knob.hpp).
 Json keys_or_changes(const Key& key, const std::string& place, Whole whole) {
   std::set<std::string> names = {"base", "source"};
@@ -212,13 +238,15 @@ Json keys_or_changes(const Key& key, const std::string& place, Whole whole) {
   }
   const Json changes = {
       {"propertyNames", {{"pattern", fmt::format("^({})([.[]|$)", fmt::join(names, "|"))}}}};
+  const sim::ReferencePoint* point = sim::reference_at(place);
+  const bool chip = point != nullptr && point->catalog.singular == "chip";
   return {
       {"type", "object"},
       {"properties",
        {{"base", {{"type", "string"}, {"description", "the id or path of what is changed here"}}}}},
       {"if", {{"required", Json::array({"base"})}}},
       {"then", changes},
-      {"else", group(key, place, whole)}};
+      {"else", chip ? sheet_or_die(key, place, whole) : group(key, place, whole)}};
 }
 
 // The same, or an id or a path.

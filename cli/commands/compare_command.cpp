@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/csv/csv.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/renamed.hpp"
 #include "base/document/standard_streams.hpp"
@@ -14,6 +15,7 @@
 #include "cli/compare/compare_roadmap.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/question/logged_scenario.hpp"
 
 namespace roofcast::cli {
@@ -58,7 +60,7 @@ base::Node roadmap_document(const std::string& file) {
     throw base::InputError(fmt::format("error: {} is {}\n", file, wanted));
   };
   if (!is_document(file) && !base::is_standard_stream(file)) {
-    if (file.ends_with(".csv") || file.ends_with(".csv.gz")) {
+    if (base::unpacked_name(file).extension() == ".csv") {
       refuse("one CSV of results: compare wants the other one, too");
     }
   }
@@ -130,6 +132,7 @@ MeasuredScenarios scenarios_of(const ScenarioOptions& said) {
 // One file is a roadmap; a scenario and others, in any order, measured logs; two others, results. Logs may come without a
 // scenario.
 int run_compare(CompareOptions& options) {
+  note_asked();
   if (options.no_replay && options.files.size() > 1) {
     throw base::InputError("error: --no-replay is of a roadmap\n");
   }

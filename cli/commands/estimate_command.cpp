@@ -28,6 +28,7 @@
 #include "cli/text/training_text.hpp"
 #include "sim/class_attainment.hpp"
 #include "sim/confirm/doubt.hpp"
+#include "sim/confirm/full_iterations.hpp"
 #include "sim/confirm/verdict.hpp"
 #include "sim/estimate.hpp"
 #include "sim/numerics/numerics.hpp"
@@ -255,6 +256,9 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
   if (!s.training.trains()) {
     print_replay(e, sim::doubt_of(sim::view(s), e), replayed);
   }
+  if (const std::string wait = sim::full_iterations(sim::view(s), e); !wait.empty()) {
+    say("warning: {}\n", wait);
+  }
   if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
     say("No score: {}\n", gap);
   }
@@ -277,6 +281,7 @@ nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimat
     json[std::string(text.name)] = e.fits() ? std::string(text.value(e)) : std::string();
   }
   json["limited_by"] = limits_json(e);
+  json["full_iterations"] = sim::full_iterations(sim::view(s), e);
   return json;
 }
 

@@ -36,6 +36,7 @@ int run_kernel(const KernelOptions& options) {
       question.shape[d.name] = d.unit == Unit::flag ? "yes" : options.values[i];
     }
   }
+  note_asked();
   const KernelCurve curve = kernel_curve(question);
   if (!options.csv.empty()) {
     write_kernel_csv(question, curve, options.csv);

@@ -234,7 +234,8 @@ void add_list(Command& app, Run& chosen) {
   command
       ->add_option(
           "kind", options->kind,
-          "chips, systems, prices, calibrated, models, precisions, stacks, trainers, failures, "
+          "chips, architectures, systems, prices, calibrated, models, precisions, stacks, "
+          "trainers, failures, "
           "acceptance, "
           "scores, claims or examples; metrics, knobs or questions; default: all of the catalog")
       ->type_name(kKinds);

@@ -7,7 +7,7 @@
 #include "base/document/standard_streams.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
-#include "cli/provenance/sweep_parts.hpp"
+#include "cli/provenance/parts_folder.hpp"
 #include "cli/sweep/finished_sweep.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "sim/decide/sweep.hpp"
@@ -43,18 +43,14 @@ int run_merge(const MergeOptions& options) {
   SweepOutputs outputs = options.outputs;
   outputs.replay = !options.no_replay;
   std::vector<std::filesystem::path> folders(options.folders.begin(), options.folders.end());
-  const base::Node document = base::load_document(folders.front() / "sweep.yaml");
-  const sim::SweepPoints points(sim::read_sweep(document));
-  const std::string text = sweep_text(document, points.sweep());
-  outputs.simulate = simulates(folders.front());
-  SweepParts parts(points, text, outputs.simulate);
-  parts.adopt(folders.front());
+  const PartsFolder first(folders.front());
+  outputs.simulate = first.parts().simulates();
   for (const std::filesystem::path& folder : folders) {
-    parts.check(folder);
+    first.parts().check(folder);
   }
   refuse_parts(folders, outputs);
-  base::CsvWriter csv = open_result(points, text, outputs);
-  finish_parts(points, {parts, folders}, text, outputs, csv);
+  base::CsvWriter csv = open_result(first.points(), first.text(), outputs);
+  finish_parts(first.points(), {first.parts(), folders}, first.text(), outputs, csv);
   return kDone;
 }
 
@@ -74,7 +70,7 @@ void add_merge(Command& app, Run& chosen) {
       ->required();
   command
       ->add_option("--csv", options->outputs.csv,
-                   "write the rows to this file; compressed if it ends in .gz")
+                   "write the rows to this file; compressed if it ends in .gz or .zst")
       ->written()
       ->required();
   command->add_option("--report", options->outputs.report, "write a self-contained HTML report")

@@ -6,10 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/csv/csv_file.hpp"
 #include "base/document/renamed.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/made_by.hpp"
+#include "cli/provenance/parts_folder.hpp"
 #include "cli/tables/front_rows.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/metric_cells.hpp"
@@ -238,9 +239,10 @@ std::vector<std::size_t> every_row(std::size_t rows) {
 }
 
 int run_pareto(const ParetoOptions& options) {
+  note_asked();
   const Question q = question_of(options);
-  base::CsvFile file(options.results);
-  const FrontRows rows = read_front_rows(file, q.goal);
+  ResultRows results(options.results);
+  const FrontRows& rows = results.read(q.goal);
   const std::vector<std::size_t> front = front_of(rows, q.goal.directions);
   std::vector<std::size_t> shown_rows = front;
   if (!options.json) {
@@ -260,7 +262,7 @@ int run_pareto(const ParetoOptions& options) {
       say("{} of them stand for all within --epsilon\n", shown_rows.size());
     }
   }
-  const base::CsvTable table = file.table(shown_rows);
+  const base::CsvTable table = results.table(shown_rows);
   if (options.json) {
     nlohmann::ordered_json answer = json_answer();
     const sim::ResultTable shown = read_results(table);
@@ -274,8 +276,8 @@ int run_pareto(const ParetoOptions& options) {
     FrontRows old_rows;
     std::vector<double> old_front;
     if (!options.against.empty()) {
-      base::CsvFile old_file(options.against);
-      old_rows = read_front_rows(old_file, q.goal);
+      ResultRows old_results(options.against);
+      old_rows = old_results.read(q.goal);
       old_front = values_of(old_rows, front_of(old_rows, q.goal.directions));
       competing.insert(competing.end(), old_rows.values.begin(), old_rows.values.end());
     }
@@ -311,7 +313,10 @@ void add_pareto(Command& app, Run& chosen) {
       "compete. The knee is the point with the least sum of objectives, each scaled from 0 "
       "(best on the front) to 1 (worst).");
   auto options = std::make_shared<ParetoOptions>();
-  command->add_option("results", options->results, "a CSV file; it may be compressed (.gz)")
+  command
+      ->add_option("results", options->results,
+                   "a CSV file, which may be compressed (.gz, .zst), or a folder of all parts of a "
+                   "sweep, OUT.csv.parts")
       ->type_name(kFile)
       ->required();
   command->add_option("--maximize", options->maximize, "columns that are better when higher")

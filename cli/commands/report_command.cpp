@@ -9,7 +9,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/made_by.hpp"
-#include "cli/provenance/sweep_parts.hpp"
+#include "cli/provenance/parts_folder.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
@@ -28,16 +28,11 @@ void tell_report(const std::string& output, std::size_t rows, bool json) {
 
 // Of shards that are not merged.
 int report_parts(const std::filesystem::path& folder, const std::string& output, bool json) {
-  const base::Node document = base::load_document(folder / "sweep.yaml");
-  note_question("sweep", document);
-  const sim::SweepPoints points(sim::read_sweep(document));
-  const std::string text = sweep_text(document, points.sweep());
-  SweepParts parts(points, text, simulates(folder));
-  parts.adopt(folder);
-  parts.check(folder);
-  sim::ResultTable table = parts.read({folder});
-  sim::rank_rows(points, table);
-  write_report(table, &points, text, output);
+  const PartsFolder sweep(folder);
+  note_question("sweep", sweep.document());
+  sim::ResultTable table = sweep.parts().read({folder});
+  sim::rank_rows(sweep.points(), table);
+  write_report(table, &sweep.points(), sweep.text(), output);
   tell_report(output, table.rows(), json);
   return kDone;
 }

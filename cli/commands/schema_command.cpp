@@ -42,7 +42,8 @@ void add_schema(Command& app, Run& chosen) {
   auto kind = std::make_shared<std::string>();
   command
       ->add_option("kind", *kind,
-                   "chip, system, price, calibration, model, precision, stack, trainer, failure, "
+                   "chip, architecture, system, price, calibration, model, precision, stack, "
+                   "trainer, failure, "
                    "acceptance, score, "
                    "scenario, sweep or roadmap")
       ->required()

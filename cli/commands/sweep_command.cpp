@@ -197,7 +197,7 @@ void add_sweep(Command& app, Run& chosen) {
       ->required();
   command
       ->add_option("--csv", options->csv,
-                   "write the rows to this file; compressed if it ends in .gz")
+                   "write the rows to this file; compressed if it ends in .gz or .zst")
       ->written()
       ->required();
   command->add_option("--report", options->report, "write a self-contained HTML report")->written();

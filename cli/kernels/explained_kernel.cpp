@@ -62,6 +62,26 @@ std::string plain(std::string_view name) {
   return text;
 }
 
+// Whether some algorithm of some system is called so, or begins with the word.
+bool begins_an_algorithm(std::string_view wanted) {
+  for (int i = 1; i < models::kAlgorithms; ++i) {
+    const std::string name = plain(models::name(static_cast<models::Algorithm>(i)));
+    if (wanted.empty() || name == plain(wanted) || name.starts_with(plain(wanted) + "-")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ends_an_algorithm(std::string_view protocol) {
+  for (int i = 1; i < models::kAlgorithms; ++i) {
+    if (plain(models::name(static_cast<models::Algorithm>(i))).ends_with("-" + plain(protocol))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The plan that has the name and the protocol; else the fastest of those whose name begins with it. No name: of all that have
 // the protocol.
 const models::Plan& plan_called(const KernelChoices& choices,
@@ -87,14 +107,23 @@ const models::Plan& plan_called(const KernelChoices& choices,
     names.push_back(plain(models::name(plan.algorithm)));
   }
   if (!choices.protocol.empty()) {
-    throw base::InputError(
-        fmt::format("error: --protocol {}: these ranks have no {} with it ({})\n", choices.protocol,
-                    wanted.empty() ? "algorithm" : "\"" + wanted + "\"", fmt::join(names, ", ")));
+    const std::string why =
+        fmt::format("these ranks have no {} with it ({})",
+                    wanted.empty() ? "algorithm" : "\"" + wanted + "\"", fmt::join(names, ", "));
+    const std::string option = fmt::format("--protocol {}", choices.protocol);
+    if (begins_an_algorithm(wanted) && ends_an_algorithm(choices.protocol)) {
+      throw ImpossibleChoice(option, why);
+    }
+    throw base::InputError(fmt::format("error: {}: {}\n", option, why));
   }
   const auto near = base::nearest_name(plain(wanted), names);
-  throw base::InputError(fmt::format(
-      "error: --algorithm: these ranks have no \"{}\"{} ({})\n", wanted,
-      near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", ")));
+  const std::string why =
+      fmt::format("these ranks have no \"{}\"{} ({})", wanted,
+                  near ? fmt::format("; did you mean \"{}\"?", *near) : "", fmt::join(names, ", "));
+  if (begins_an_algorithm(wanted)) {
+    throw ImpossibleChoice("--algorithm", why);
+  }
+  throw base::InputError(fmt::format("error: --algorithm: {}\n", why));
 }
 
 // "128x256x4".
@@ -124,7 +153,7 @@ models::Tiling tiling_called(const std::string& wanted, const workloads::Operato
   cut.columns = numbers[1];
   cut.parts = numbers.size() == 3 ? static_cast<double>(numbers[2]) : 1.0;
   if (const std::string fault = models::fault_of(op, cut, machine); !fault.empty()) {
-    throw fail(fault);
+    throw ImpossibleChoice("--tile " + wanted, fault);
   }
   return cut;
 }
@@ -155,6 +184,9 @@ std::optional<SustainedRun> sustained_run(const ExplainedKernel& e, const sim::P
 }
 
 }  // namespace
+
+ImpossibleChoice::ImpossibleChoice(const std::string& option, std::string why)
+    : base::InputError(fmt::format("error: {}: {}\n", option, why)), reason(std::move(why)) {}
 
 ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platform& platform,
                                const KernelChoices& choices) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/document/problems.hpp"
 #include "cli/kernels/occupancy.hpp"
 #include "models/operators/explained_cost.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -54,7 +55,13 @@ struct ExplainedKernel {
   double busbw = 0.0;
 };
 
-// Throws InputError where a collective has no such algorithm.
+// A tile, algorithm or protocol that there is, but not for this kernel on this system.
+struct ImpossibleChoice : base::InputError {
+  ImpossibleChoice(const std::string& option, std::string why);
+  std::string reason;  // "these ranks have no tree: …"
+};
+
+// Throws ImpossibleChoice, and InputError where a choice is misspelt.
 ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platform& platform,
                                const KernelChoices& choices);
 

@@ -34,7 +34,14 @@ KernelPoint point_of(const KernelQuestion& q, const KernelPoint* neighbour) {
                        ? neighbour->platform
                        : kernel_platform(q.platform);
   point.op = q.kind->make(shape);
-  point.kernel = explain_kernel(point.op, point.platform, q.choices);
+  try {
+    point.kernel = explain_kernel(point.op, point.platform, q.choices);
+  } catch (const ImpossibleChoice& choice) {
+    if (q.vary.empty()) {
+      throw;
+    }
+    point.kernel.reason = choice.reason;  // the others of the curve may be possible
+  }
   return point;
 }
 

@@ -35,7 +35,7 @@ struct KernelCurve {
   std::vector<KernelPoint> points;
 };
 
-// Of two that vary, the second one varies faster.
+// Of two that vary, the second one varies faster. A point whose choice is impossible has the reason.
 KernelCurve kernel_curve(const KernelQuestion& question);
 
 // "m=512 stack=vllm"

@@ -84,7 +84,8 @@ double flop_rate(const ExplainedKernel& k) { return k.cost.flop.si() / k.time.si
 // The rates of the datasheet, of the first point that has a place: products and bytes of memory.
 double roof_of(const ExplainedKernel& k, bool memory) {
   for (const models::Roof& roof : k.roofs) {
-    if ((roof.name == "HBM") == memory && roof.name != "L2" && roof.name != "link") {
+    if ((roof.name == "HBM") == memory && roof.name != "L2" && roof.name != "link" &&
+        roof.name != "NIC") {
       return roof.rate;
     }
   }

@@ -4,12 +4,15 @@
 //
 //   sums      B  what a thread block adds up, in fp32: in registers, or in the tensor memory of chips that have one
 //   buffers   B  operands on their way, in the shared memory that thread blocks may have. Of a GEMM the stages of its main
-//                loop (models/tile_room.hpp); of attention two steps, or as many as the bytes that an SM keeps in flight
-//                (Little's law), of which thread blocks that run at once keep a part each, at least a step
+//                loop (models/tile_room.hpp); of attention and grouped kernels without stages of their own two steps, or as
+//                many as the bytes that an SM keeps in flight (Little's law), of which thread blocks that run at once keep a
+//                part each, at least a step. A step of attention is the queries of a thread block and a block of keys and
+//                values
 //   room      –  the least of registers / sums and shared memory / buffers; 0 where one thread block does not fit
 //
-// Addresses, queries that stay and barriers need room too, so a kernel has at most this. A GEMM takes no tile that does not
-// fit. How many thread blocks the models run at once is theirs.
+// Addresses and barriers need room too. Attention can do with smaller blocks of keys than these
+// (models/operators/attention.hpp), so `room` is what the steps that are shown need, and no bound of the model. A GEMM takes no
+// tile that does not fit. How many thread blocks the models run at once is theirs.
 #pragma once
 
 #include <optional>

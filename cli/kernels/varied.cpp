@@ -25,7 +25,13 @@ constexpr double kLargest = 1e15;
 constexpr double kEndRounding = 1e-9;
 constexpr std::string_view kForm = "expects NAME=A..B, NAME=A..B+STEP or NAME=A,B,C";
 
-// A text of --vary, in parts, and where its problems go.
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  return first == std::string::npos ? std::string()
+                                    : text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+// A text of --vary, in parts without blanks around them, and where its problems go.
 struct VaryText {
   base::Source source;
   std::string name;
@@ -37,15 +43,15 @@ struct VaryText {
   VaryText(const std::string& text, base::Problems& all)
       : source{"--vary", text, {}}, problems(all) {
     const std::size_t equals = std::min(text.find('='), text.size());
-    name = text.substr(0, equals);
-    values = text.substr(std::min(equals + 1, text.size()));
+    name = trimmed(text.substr(0, equals));
+    values = trimmed(text.substr(std::min(equals + 1, text.size())));
     const std::size_t dots = values.find("..");
     range = dots != std::string::npos;
     // The plus of 1e+3 is part of a number.
     const std::size_t plus = range ? values.rfind('+') : std::string::npos;
     if (plus != std::string::npos && plus > dots + 2 && values[plus - 1] != 'e') {
-      step = values.substr(plus + 1);
-      values.resize(plus);
+      step = trimmed(values.substr(plus + 1));
+      values = trimmed(values.substr(0, plus));
       problem_if(step.empty(), "expects a step behind +: A..B+STEP");
     }
   }
@@ -76,7 +82,8 @@ std::vector<std::string> values_between(const VaryText& text, double low, double
 
 std::vector<std::string> range_of(const VaryText& text, Unit unit) {
   const std::size_t dots = text.values.find("..");
-  const std::string ends[] = {text.values.substr(0, dots), text.values.substr(dots + 2),
+  const std::string ends[] = {trimmed(text.values.substr(0, dots)),
+                              trimmed(text.values.substr(dots + 2)),
                               text.step.empty() ? "1" : text.step};
   double numbers[3] = {};
   const bool bytes = unit == Unit::bytes;
@@ -108,6 +115,7 @@ double step_of(const VaryText& text, sim::KnobRange& range) {
   }
   if (step.ends_with(range.after)) {
     step.remove_suffix(range.after.size());
+    step = step.substr(0, step.find_last_not_of(' ') + 1);
   }
   double value = 0.0;
   const auto [end, fault] = std::from_chars(step.data(), step.data() + step.size(), value);
@@ -134,7 +142,7 @@ std::vector<std::string> list_of(const VaryText& text) {
   std::vector<std::string> values;
   for (std::size_t from = 0; from <= text.values.size();) {
     const std::size_t to = std::min(text.values.find(',', from), text.values.size());
-    values.push_back(text.values.substr(from, to - from));
+    values.push_back(trimmed(text.values.substr(from, to - from)));
     from = to + 1;
   }
   text.problem_if(std::count(values.begin(), values.end(), "") > 0 || values.size() > kMostPoints,

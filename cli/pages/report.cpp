@@ -11,6 +11,7 @@
 #include "cli/assets/asset.hpp"
 #include "cli/pages/brief.hpp"
 #include "cli/pages/html_page.hpp"
+#include "cli/provenance/made_by.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/attainment_rows.hpp"
 #include "cli/tables/front_table.hpp"
@@ -277,7 +278,7 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
       page_of(table, points != nullptr ? shown(table, points->sweep()) : every_column(table), goal,
               {}, file);
   data["question"] = points != nullptr ? points->sweep().question : "";
-  data["scenario"] = sweep_text;
+  data["scenario"] = seen_from_here(sweep_text);
   const std::string objective =
       goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front();
   const sim::Metric* metric = sim::find_metric(objective);

@@ -113,7 +113,7 @@ Proposals entries(const std::vector<std::string>&, const std::string&) {
 std::vector<std::string> columns_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   std::string header;
-  if (!file.ends_with(".gz") && std::getline(in, header)) {
+  if (base::unpacked_name(file) == file && std::getline(in, header)) {
     return base::parse_csv(header + "\n", file).columns();
   }
   std::vector<std::string> names;

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -24,6 +27,7 @@ constexpr auto kOtherBytes = Json::error_handler_t::replace;  // of a file name
 struct Noted {
   std::optional<std::vector<std::string>> command;
   Json question;
+  bool is_asked = false;
   Json seeds = Json::object();
   std::optional<Json> made_by;
 };
@@ -44,6 +48,31 @@ Json catalog_json() {
     all.push_back(json);
   }
   return all;
+}
+
+// Texts of a question, as seen_from_here.
+void see_from_here(Json& json) {
+  if (json.is_string()) {
+    json = seen_from_here(json.get<std::string>());
+  } else if (json.is_structured()) {
+    for (Json& below : json) {
+      see_from_here(below);
+    }
+  }
+}
+
+void replace_folder(const std::string& folder, const std::string& by, std::string& text) {
+  const auto is_of_a_path = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("/._-~", c) != nullptr;
+  };
+  for (auto at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
+    if (at > 0 && is_of_a_path(text[at - 1])) {
+      at += folder.size();
+    } else {
+      text.replace(at, folder.size(), by);
+      at += by.size();
+    }
+  }
 }
 
 Json made() {
@@ -69,7 +98,9 @@ Json made() {
 void note_command(std::vector<std::string> arguments) { noted().command = std::move(arguments); }
 
 void note_question(const std::string& kind, const base::Node& document) {
+  noted().is_asked = true;
   noted().question = {{kind, document_json(document)}};
+  see_from_here(noted().question);
   const base::Node* serves = document.find_path(kind == "sweep" ? "base.traffic" : "traffic");
   if (serves != nullptr) {
     const base::Node* seed = serves->find("seed");
@@ -79,7 +110,9 @@ void note_question(const std::string& kind, const base::Node& document) {
 
 void note_seed(const std::string& what, std::int64_t seed) { noted().seeds[what] = seed; }
 
-bool is_question_known() { return noted().command && !noted().question.is_null(); }
+void note_asked() { noted().is_asked = true; }
+
+bool is_asked() { return noted().command && noted().is_asked; }
 
 const Json& made_by() {
   if (!noted().made_by) {
@@ -118,6 +151,21 @@ Json document_json(const base::Node& node) {
   }
   const Json value = node.quoted ? Json() : Json::parse(node.text, nullptr, false);
   return value.is_number() || value.is_boolean() ? value : Json(node.text);
+}
+
+std::string seen_from_here(std::string text) {
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  if (error || !here.has_relative_path()) {
+    return text;
+  }
+  replace_folder(here.string() + "/", "", text);
+  const char* home = std::getenv("HOME");
+  if (const std::filesystem::path folder = home == nullptr ? "" : home;
+      folder.is_absolute() && folder.has_filename()) {
+    replace_folder(folder.string() + "/", (folder.lexically_relative(here) / "").string(), text);
+  }
+  return text;
 }
 
 std::string without_tags(std::string json) {

@@ -9,7 +9,8 @@
 //                 a built-in one
 //   inputs        every file that was read: path, bytes, FNV-1a
 //   user_catalog  the directory of ROOFCAST_CATALOG, if it was set
-//   question      {"scenario": …} or {"sweep": …}: what was asked, with what options said of it
+//   question      {"scenario": …} or {"sweep": …}: what was asked, with what options said of it; paths of files as seen
+//                 from the current folder. Absent where the command and the inputs say all of it
 //   seeds         of what is drawn
 //   id            FNV-1a of all of these
 //
@@ -32,7 +33,11 @@ void note_command(std::vector<std::string> arguments);
 void note_question(const std::string& kind, const base::Node& document);
 void note_seed(const std::string& what, std::int64_t seed);
 
-bool is_question_known();
+// The command and its inputs say all that is asked.
+void note_asked();
+
+// Whether the answer is one to a question: of note_question() or note_asked(), in a process with note_command().
+bool is_asked();
 
 // Made at the first call and then kept, so call it when everything is read.
 const nlohmann::ordered_json& made_by();
@@ -42,6 +47,10 @@ std::string provenance_element(const std::string& file);
 
 // Numbers, true, false and null as JSON has them; quantities as they are written.
 nlohmann::ordered_json document_json(const base::Node& node);
+
+// A text with paths of files below the current folder or the home, as they are seen from the current folder: pages and
+// answers are handed on, and tell nobody's folders.
+std::string seen_from_here(std::string text);
 
 std::string without_tags(std::string json);  // for a <script>: "<" becomes \u003c
 

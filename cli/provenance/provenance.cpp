@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/csv/csv.hpp"
 #include "base/document/catalog.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
@@ -27,8 +28,7 @@ using Json = nlohmann::ordered_json;
 // Parts of a sweep have an identity of their own (cli/provenance/sweep_parts.hpp).
 bool is_result(const fs::path& file) {
   return file.parent_path().extension() != ".parts" &&
-         (file.extension() == ".csv" ||
-          (file.extension() == ".gz" && file.stem().extension() == ".csv"));
+         base::unpacked_name(file).extension() == ".csv";
 }
 
 Json machine_json() {
@@ -84,11 +84,7 @@ std::map<std::string, std::string> catalog_of(const Json& provenance) {
 }  // namespace
 
 fs::path provenance_beside(const fs::path& result) {
-  fs::path stem = result;
-  if (stem.extension() == ".gz") {
-    stem.replace_extension();
-  }
-  return stem.replace_extension(".provenance.json");
+  return base::unpacked_name(result).replace_extension(".provenance.json");
 }
 
 void check_provenance_beside(const fs::path& result) {

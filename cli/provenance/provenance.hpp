@@ -15,7 +15,7 @@
 
 namespace roofcast::cli {
 
-// OUT.csv and OUT.csv.gz → OUT.provenance.json
+// OUT.csv, OUT.csv.gz and OUT.csv.zst → OUT.provenance.json
 std::filesystem::path provenance_beside(const std::filesystem::path& result);
 
 // Beside each CSV that this process has written. Call it when all is written.

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -23,6 +25,7 @@
 #include "cli/tables/result_csv.hpp"
 #include "sim/confirm/replay_columns.hpp"
 #include "sim/decide/sweep_run.hpp"
+#include "sim/recommend/scan.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -40,20 +43,65 @@ constexpr const char* kSweep = "sweep.yaml";
 constexpr const char* kIdentity = "identity.json";
 constexpr const char* kPointsOfAPart = "points_of_a_part";
 
-// Of a sweep, what ranks, recommendations, conditions and the printed answer are found by.
+// Of a sweep, what ranks, recommendations and the printed answer are found by.
 std::set<std::string> columns_of_front(const sim::Sweep& sweep) {
   std::set<std::string> names = {"fits", "meets", "pareto_rank", "reason", "cost_usd_per_mtok"};
   for (const auto* objectives : {&sweep.pareto.maximize, &sweep.pareto.minimize}) {
     names.insert(objectives->begin(), objectives->end());
-  }
-  for (const sim::Condition& condition : sweep.where) {
-    names.insert(condition.metric);
   }
   for (const std::size_t axis : sweep.group_axes()) {
     names.insert(sweep.axes[axis].name);
   }
   return names;
 }
+
+// What an answer says of conditions on metrics that have no whole column: whether any row that fits has a value, and, where
+// no row meets all conditions, which comes nearest. These columns keep a row alone that is the first with a value, or
+// nearer than those before it.
+class NearestRows {
+ public:
+  NearestRows(const sim::Sweep& sweep, sim::ResultTable& table)
+      : where_(sweep.where), table_(table) {
+    for (std::size_t c = 0; c < table.columns().size(); ++c) {
+      const sim::ResultColumn& column = table.columns()[c];
+      if (column.is_thin() && std::any_of(where_.begin(), where_.end(), [&](const auto& condition) {
+            return condition.metric == column.name();
+          })) {
+        columns_.push_back(c);
+      }
+    }
+    without_value_ = columns_;
+  }
+
+  const std::vector<std::size_t>& columns() const { return columns_; }
+
+  // `cells` of these columns.
+  void take(std::size_t row, std::span<const std::string_view> cells) {
+    if (!table_.fits(row) || (least_ == 0.0 && without_value_.empty())) {
+      return;
+    }
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      set_cell(table_.columns()[columns_[i]], row, cells[i]);
+    }
+    const double misses = sim::shortfall(where_, table_, row);
+    bool keeps = misses < least_;
+    least_ = std::min(least_, misses);
+    keeps = std::erase_if(
+                without_value_,
+                [&](std::size_t c) { return !std::isnan(table_.columns()[c].number(row)); }) > 0 ||
+            keeps;
+    for (std::size_t i = 0; i < columns_.size() && !keeps; ++i) {
+      table_.columns()[columns_[i]].set(row, std::nan(""));
+    }
+  }
+
+ private:
+  const std::vector<sim::Condition>& where_;
+  sim::ResultTable& table_;
+  std::vector<std::size_t> columns_;
+  std::vector<std::size_t> without_value_;
+  double least_ = std::numeric_limits<double>::infinity();
+};
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
   throw base::InputError(
@@ -255,16 +303,28 @@ void SweepParts::write(const fs::path& folder, std::size_t part,
   base::write_text(folder / name_of(part), text.view(), base::Output::repeated);
 }
 
-// The rows of a part, which one of the folders has. Of the columns the first one is `point`.
-void SweepParts::each_row(const std::vector<fs::path>& folders, std::size_t part,
-                          const std::vector<std::size_t>& columns, const Row& take) const {
+fs::path SweepParts::file(const std::vector<fs::path>& folders, std::size_t part) const {
   const auto folder =
       std::find_if(folders.begin(), folders.end(), [&](const fs::path& f) { return has(f, part); });
   if (folder == folders.end()) {
     throw base::InputError(
         fmt::format("error: part {} of {} is not there: {}\n", part, count(), name_of(part)));
   }
-  const fs::path path = *folder / name_of(part);
+  return *folder / name_of(part);
+}
+
+std::vector<fs::path> SweepParts::files(const std::vector<fs::path>& folders) const {
+  std::vector<fs::path> all;
+  for (std::size_t part = 0; part < count(); ++part) {
+    all.push_back(file(folders, part));
+  }
+  return all;
+}
+
+// The rows of a part, which one of the folders has. Of the columns the first one is `point`.
+void SweepParts::each_row(const std::vector<fs::path>& folders, std::size_t part,
+                          const std::vector<std::size_t>& columns, const Row& take) const {
+  const fs::path path = this->file(folders, part);
   base::CsvFile file(path);
   const auto is_part = [&](bool holds) {
     if (!holds) {
@@ -310,11 +370,15 @@ sim::ResultTable SweepParts::read_thin(const std::vector<fs::path>& folders) con
     }
   }
   table.resize(points_.size());
+  NearestRows nearest(points_.sweep(), table);
+  const std::size_t whole = columns.size();
+  columns.insert(columns.end(), nearest.columns().begin(), nearest.columns().end());
   for (std::size_t part = 0; part < count(); ++part) {
     each_row(folders, part, columns, [&](std::size_t row, std::span<const std::string_view> cells) {
-      for (std::size_t i = 1; i < cells.size(); ++i) {
+      for (std::size_t i = 1; i < whole; ++i) {
         set_cell(table.columns()[columns[i]], row, cells[i]);
       }
+      nearest.take(row, cells.subspan(whole));
     });
   }
   return table;

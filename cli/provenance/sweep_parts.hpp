@@ -54,6 +54,8 @@ class SweepParts {
   static bool has(const std::filesystem::path& folder, std::size_t part);
   void write(const std::filesystem::path& folder, std::size_t part,
              const sim::ResultTable& rows) const;
+  // The files of all parts, each in one of the folders. Throws InputError if one lacks.
+  std::vector<std::filesystem::path> files(const std::vector<std::filesystem::path>& folders) const;
   // The rows of all parts, each in one of the folders. Throws InputError if one lacks, or is not what write() wrote.
   sim::ResultTable read(const std::vector<std::filesystem::path>& folders) const;
   // The same, where only the columns that a front is found by have every row; the others are thin and empty.
@@ -61,7 +63,8 @@ class SweepParts {
   // Sets some rows of a thin table, which ascend. What it has of them stays.
   void fetch(const std::vector<std::filesystem::path>& folders,
              const std::vector<std::size_t>& rows, sim::ResultTable& table) const;
-  // Writes these columns of every row: ranks, reasons and replays as the table has them, the others as the parts do.
+  // Writes these columns of every row: `meets`, ranks, reasons and columns that no part has (replays, made_by) as the table has
+  // them, the others as the parts do.
   void copy(const std::vector<std::filesystem::path>& folders, const sim::ResultTable& table,
             const std::vector<std::string>& columns, base::CsvWriter& csv) const;
   // Removes the files of this sweep, those that a killed run left unfinished too, and the folder if nothing else is in it.
@@ -72,6 +75,8 @@ class SweepParts {
 
  private:
   using Row = std::function<void(std::size_t row, std::span<const std::string_view> cells)>;
+  std::filesystem::path file(const std::vector<std::filesystem::path>& folders,
+                             std::size_t part) const;
   void each_row(const std::vector<std::filesystem::path>& folders, std::size_t part,
                 const std::vector<std::size_t>& columns, const Row& take) const;
 

@@ -208,7 +208,7 @@ void check_sweep_file(const std::filesystem::path& file, const std::string& text
 constexpr const char* kMadeBy = "made_by";
 
 void add_made_by(sim::ResultTable& table) {
-  table.add_column(kMadeBy);
+  table.add_column(kMadeBy, true);
   sim::ResultColumn& column = table.columns().back();
   const std::uint32_t id = column.code_of(made_by()["id"].get<std::string>());
   for (std::size_t row = 0; row < table.rows(); ++row) {

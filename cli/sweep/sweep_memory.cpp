@@ -13,12 +13,20 @@ namespace {
 
 constexpr double kProgram = 64e6;
 constexpr double kNumber = 8.0;
-constexpr double kText = 4.0;
+constexpr double kRank = 4.0;
+constexpr double kTexts = 4.0 + 3.0;  // reason; fits, meets, made_by
+constexpr double kText = 4.0;         // an axis of the groups, or
+constexpr double kShortText = 1.0;    // one of few values
+constexpr std::size_t kFewValues = 256;
 
+std::size_t objectives(const sim::Sweep& sweep) {
+  return sweep.pareto.maximize.size() + sweep.pareto.minimize.size();
+}
+
+// sim/decide/pareto.hpp
 double bytes_of_ranks(const sim::Sweep& sweep) {
-  return kNumber *
-             static_cast<double>(sweep.pareto.maximize.size() + sweep.pareto.minimize.size()) +
-         2.0 * kNumber;
+  const auto count = static_cast<double>(objectives(sweep));
+  return kRank + 8.0 + (count > 2.0 ? 20.0 + 24.0 * count : 0.0);
 }
 
 double bytes_in_memory(const sim::SweepPoints& points) {
@@ -30,11 +38,12 @@ double bytes_in_memory(const sim::SweepPoints& points) {
 
 double bytes_in_parts(const sim::SweepPoints& points) {
   const sim::Sweep& sweep = points.sweep();
-  constexpr double kTexts = 4.0;  // fits, meets, reason, the axis of the groups
-  const auto numbers = static_cast<double>(sweep.pareto.maximize.size() +
-                                           sweep.pareto.minimize.size() + sweep.where.size() + 2);
-  return kProgram + static_cast<double>(points.size()) *
-                        (kNumber * numbers + kText * kTexts + bytes_of_ranks(sweep));
+  const auto numbers = static_cast<double>(objectives(sweep) + 1);  // and the cost
+  double row = kNumber * numbers + kTexts + bytes_of_ranks(sweep);
+  for (const std::size_t axis : sweep.group_axes()) {
+    row += sweep.axes[axis].values.size() < kFewValues ? kShortText : kText;
+  }
+  return kProgram + static_cast<double>(points.size()) * row;
 }
 
 std::string megabytes(double bytes) { return fmt::format("{:.0f} MB", bytes / 1e6); }

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/csv/csv_file.hpp"
@@ -31,8 +34,20 @@ struct FrontRows {
 };
 
 // A row competes when its cell `meets`, where the table has one, is true, every condition holds and
-// it has every objective.
-FrontRows read_front_rows(base::CsvFile& file, const FrontGoal& goal);
+// it has every objective. Rows of several files of one table follow each other.
+class FrontReader {
+ public:
+  explicit FrontReader(const FrontGoal& goal);  // outlives the reader
+  void add(base::CsvFile& file);
+  const FrontRows& rows() const { return rows_; }
+
+ private:
+  void add(std::span<const std::string_view> cells, bool has_verdict);
+
+  const FrontGoal& goal_;
+  FrontRows rows_;
+  std::map<std::string, std::uint32_t, std::less<>> ids_;  // of groups
+};
 
 // The rows of rank 1, by growing number, and their values.
 std::vector<std::size_t> front_of(const FrontRows& rows,

@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <numeric>
-#include <sstream>
 #include <vector>
 
 #include "base/threads.hpp"
@@ -108,17 +107,15 @@ void write_results(const sim::ResultTable& table, const ShownColumns& columns, u
   std::size_t due = 0;  // block to be written
   bool failed = false;
   const auto work = [&] {
+    base::CsvWriter apart = csv.apart();
     for (std::size_t block = next++; block * kBlock < table.rows(); block = next++) {
-      std::ostringstream rows;
-      base::CsvWriter apart = csv.apart(rows);
       write_rows(columns, block * kBlock, std::min(table.rows(), (block + 1) * kBlock), apart);
-      apart.close();
       std::unique_lock<std::mutex> lock(turns);
       turn.wait(lock, [&] { return due == block || failed; });
       if (failed) {
         return;
       }
-      csv.add_rows(rows.str());
+      csv.add_rows(apart);
       ++due;
       turn.notify_all();
     }
@@ -174,11 +171,7 @@ std::string sweep_text(const base::Node& document, const sim::Sweep& sweep) {
 }
 
 std::filesystem::path sweep_file_beside(const std::filesystem::path& csv) {
-  std::filesystem::path stem = csv;
-  if (stem.extension() == ".gz") {
-    stem.replace_extension();
-  }
-  return stem.replace_extension(".sweep.yaml");
+  return base::unpacked_name(csv).replace_extension(".sweep.yaml");
 }
 
 }  // namespace roofcast::cli

@@ -36,7 +36,7 @@ void append_cell(const sim::ResultColumn& column, std::size_t row, base::CsvWrit
 // The sweep as one document that means the same in any folder: its base scenario inline, paths of files absolute.
 std::string sweep_text(const base::Node& document, const sim::Sweep& sweep);
 
-// OUT.csv or OUT.csv.gz → OUT.sweep.yaml
+// OUT.csv, OUT.csv.gz or OUT.csv.zst → OUT.sweep.yaml
 std::filesystem::path sweep_file_beside(const std::filesystem::path& csv);
 
 }  // namespace roofcast::cli

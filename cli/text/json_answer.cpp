@@ -49,7 +49,7 @@ void print_json(const nlohmann::ordered_json& answer) {
   constexpr auto kReplaced = nlohmann::ordered_json::error_handler_t::replace;  // of a file name
   nlohmann::ordered_json whole = json_answer();
   whole.update(answer);
-  if (is_question_known()) {
+  if (is_asked()) {
     whole["made_by"] = {{"file", "-"}};
     whole["made_by"].update(made_by());
   }

@@ -45,8 +45,9 @@ int validate_operators(const ValidationOptions& options) {
       continue;
     }
     const double predicted = calibrate::predicted(measured, platform->machine);
-    const calibrate::Interval within =
-        calibrate::interval(predicted, options.kind, platform->system.calibration);
+    const calibrate::Interval within = calibrate::interval(
+        predicted, calibrate::error_kind(measured, options.kind, platform->machine),
+        platform->system.calibration);
     out.add(row, {scale * predicted, scale * within.low, scale * within.high},
             std::string(hardware::name(platform->system.provenance())), "");
     all.push_back({calibrate::measured(measured), predicted, within.low, within.high});

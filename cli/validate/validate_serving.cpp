@@ -33,18 +33,32 @@ struct ServingErrors {
   }
 };
 
+constexpr std::size_t kFewest = 20;  // rows from which quantiles of 5 % mean something
+
+// The errors of each stack with one pool (false) and with two.
+using StackErrors = std::map<std::string, std::map<bool, ServingErrors>>;
+
+void print_errors(const ServingErrors& errors, std::string_view indent) {
+  for (const auto& [metric, pairs] : {std::pair{"ttft", &errors.ttft}, {"tpot", &errors.tpot}}) {
+    std::vector<double> ratios;
+    for (const calibrate::Pair& pair : *pairs) {
+      ratios.push_back(pair.measured / pair.predicted);
+    }
+    say("{}{}: {{rows: {}, median: {:.3f}, low: {:.3f}, high: {:.3f}}}\n", indent, metric,
+        pairs->size(), calibrate::summarise(*pairs).median,
+        std::min(1.0, base::quantile(ratios, 0.05)), std::max(1.0, base::quantile(ratios, 0.95)));
+  }
+}
+
 // What the stacks' files say of their errors: from the configurations that are not held back.
-void print_stack_errors(const std::map<std::string, ServingErrors>& by_stack) {
+void print_stack_errors(const StackErrors& by_stack) {
   for (const auto& [stack, errors] : by_stack) {
     say("\nerrors:  # {}\n", stack);
-    for (const auto& [metric, pairs] : {std::pair{"ttft", &errors.ttft}, {"tpot", &errors.tpot}}) {
-      std::vector<double> ratios;
-      for (const calibrate::Pair& pair : *pairs) {
-        ratios.push_back(pair.measured / pair.predicted);
+    for (const auto& [two_pools, of] : errors) {
+      if (of.tpot.size() >= kFewest) {
+        say("{}", two_pools ? "  two_pools:\n" : "");
+        print_errors(of, two_pools ? "    " : "  ");
       }
-      say("  {}: {{rows: {}, median: {:.3f}, low: {:.3f}, high: {:.3f}}}\n", metric, pairs->size(),
-          calibrate::summarise(*pairs).median, std::min(1.0, base::quantile(ratios, 0.05)),
-          std::max(1.0, base::quantile(ratios, 0.95)));
     }
   }
 }
@@ -86,7 +100,7 @@ int validate_serving(const ValidationOptions& options) {
   sim::Workspace workspace;
   ServingErrors all;
   std::map<std::string_view, ServingErrors> parts;
-  std::map<std::string, ServingErrors> given_by_stack;
+  StackErrors given_by_stack;
   std::map<std::tuple<std::string, std::string, std::string>, ServingErrors> groups;
   std::map<std::string, std::size_t> skipped_by_reason;
   std::size_t skipped = 0;
@@ -118,6 +132,14 @@ int validate_serving(const ValidationOptions& options) {
           .add(measured, predicted);
       groups[{measured.model, measured.chip, measured.stack + ", two pools"}].add(measured,
                                                                                   predicted);
+      if (!measured.may_speculate) {
+        parts[measured.held_back ? "are disaggregated and held back"
+                                 : "are disaggregated, set the intervals"]
+            .add(measured, predicted);
+        if (!measured.held_back) {
+          given_by_stack[measured.stack][true].add(measured, predicted);
+        }
+      }
       continue;
     }
     if (measured.may_speculate) {
@@ -133,7 +155,7 @@ int validate_serving(const ValidationOptions& options) {
                                : "set the intervals"]
         .add(measured, predicted);
     if (!measured.held_back && !measured.began_cold) {
-      given_by_stack[measured.stack].add(measured, predicted);
+      given_by_stack[measured.stack][false].add(measured, predicted);
     }
     groups[{measured.model, measured.chip, measured.stack}].add(measured, predicted);
   }

@@ -30,7 +30,8 @@ constexpr CauseText kTexts[kCauses] = {
     {"launch", "kernels that start"},
     {"host", "the host launches slower than the GPU runs"},
     {"power", "clocks that fall, or chips would draw more than their power limit"},
-    {"link", "bytes through the port"},
+    {"link", "bytes through the scale-up port"},
+    {"NIC", "bytes through the scale-out port"},
     {"hops", "steps of a collective, one after another"},
     {"straggler", "ranks that wait for the one with most work"},
     {"unexplained", "what measured kernels of this shape take beyond the model"},
@@ -72,7 +73,8 @@ void Anatomy::add_dram(const Cost& cost, base::Bytes bytes, const Machine& machi
 void Anatomy::add_plan(const Plan& plan) {
   add(&Cost::launch, Cause::launch, "start of the collective", plan.overhead);
   add(&Cost::fill, Cause::hops, "hops", plan.hops);
-  add(&Cost::network, Cause::link, "bytes", plan.transfer - plan.waiting - plan.kernel);
+  add(&Cost::network, plan.leaves ? Cause::nic : Cause::link, "bytes",
+      plan.transfer - plan.waiting - plan.kernel);
   add(&Cost::network, Cause::latency, "bytes that no peer has asked for", plan.waiting);
   add(&Cost::network, Cause::kernel, "copies by a few SMs", plan.kernel);
 }

@@ -27,7 +27,8 @@
 //   launch        kernels that start, and the start of a collective                     launch, fill
 //   host          the host launches slower than the GPU runs: only in eager mode        –
 //   power         clocks that fall at the power limit (sim/result/causes.hpp)           –
-//   link          bytes through the port                                                network
+//   link          bytes through the scale-up port                                       network
+//   NIC           bytes through the scale-out port, where these take longer             network
 //   hops          steps of a collective, one after another                              fill
 //   straggler     ranks that wait for the one with most work (sim/result/causes.hpp)    –
 //   unexplained   what measured kernels of this shape take beyond the model             –
@@ -65,11 +66,12 @@ enum class Cause : std::uint8_t {
   host,
   power,
   link,
+  nic,
   hops,
   straggler,
   unexplained,
 };
-inline constexpr int kCauses = 19;
+inline constexpr int kCauses = 20;
 std::string_view name(Cause cause);     // "wave tail"
 std::string_view meaning(Cause cause);  // a sentence without a full stop
 
@@ -89,6 +91,7 @@ struct Plan {
   base::Seconds transfer;
   base::Seconds waiting = {};  // of the transfer: too few bytes are in flight
   base::Seconds kernel = {};   // of the transfer: kernels that copy slower than the port
+  bool leaves = false;         // what leaves the scale-up domain takes the transfer's time
   base::Seconds total() const { return overhead + hops + transfer; }
 };
 

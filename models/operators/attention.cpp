@@ -17,6 +17,7 @@ constexpr double kKeyBlock = 128.0;     // keys that a CTA takes at a time
 constexpr double kLeastKeys = 16.0;     // the fewest, where there is no room for more
 constexpr double kLeastQueries = 16.0;  // the fewest rows that a CTA owns
 constexpr double kCtasPerSm = 2.0;      // the most CTAs an SM for which a context is split
+constexpr double kBlocksOnTheirWay = 2.0;
 constexpr double kEndElements = 512.0;  // qk + value of a head that doubles the ends of a CTA
 constexpr double kWarmShare = 0.66;    // share of the L2 that an iteration leaves to its repetition
 constexpr double kWarmEviction = 3.0;  // bytes evicted by each byte beyond that share
@@ -40,16 +41,29 @@ double bytes_of_key(const workloads::AttentionHeads& h) {
                           h.cache);
 }
 
+// Whether the shared memory holds the queries of so many CTAs and the least blocks of keys and values.
+bool feeds(const workloads::AttentionHeads& h, const TileRoom& room, double rows, double ctas) {
+  const double queries =
+      room.feeds_instructions
+          ? base::byte_count(ctas * rows * static_cast<double>(h.qk_dim), h.cache)
+          : 0.0;
+  return queries + kBlocksOnTheirWay * kLeastKeys * bytes_of_key(h) <= room.shared;
+}
+
 // Rows of queries that a CTA owns.
 double owned_queries(const workloads::AttentionHeads& h, const Machine& machine) {
   const TileRoom& room = machine.tile_room;
   const double row = kSumBytes * (static_cast<double>(h.value_dim) + kLeastKeys);
-  const bool feeds = 2.0 * kLeastKeys * bytes_of_key(h) <= room.shared;
   double rows = kQueryTile;
-  while (rows > kLeastQueries && (!feeds || rows * row > room.sums)) {
+  while (rows > kLeastQueries && (!feeds(h, room, rows, 1.0) || rows * row > room.sums)) {
     rows *= 0.5;
   }
   return rows;
+}
+
+// CTAs of a decode that an SM runs at once.
+double at_once(const workloads::AttentionHeads& h, const Machine& machine) {
+  return feeds(h, machine.tile_room, owned_queries(h, machine), kCtasPerSm) ? kCtasPerSm : 1.0;
 }
 
 // FLOP of one block of keys.
@@ -149,7 +163,9 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
 // most          –  CTAs that may share a context
 // splits        –  CTAs that share the context of one tile
 // loading       –  CTAs that load from DRAM: the tiles of one KV head find each other's keys in the L2
+// resident      –  CTAs that an SM runs at once
 // per_sm        –  CTAs an SM
+// ended         –  CTAs of an SM whose ends count
 // products      s  all products with all tensor cores of the chip
 // exponentials  s  all exponentials with all exponential units
 // ends          clocks  of one CTA
@@ -163,13 +179,14 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   const double groups = sequences * static_cast<double>(h.kv_heads);
   const double rows = static_cast<double>(h.query_heads / h.kv_heads * op.query_tokens);
   const double tiles = std::ceil(rows / owned_queries(h, machine));
-  const double most = shares_latent(h) ? c.decode_latent_splits : kCtasPerSm * machine.sms;
-  const double splits =
-      std::max(1.0, std::min({keys / c.decode_keys_per_split,
-                              kCtasPerSm * machine.sms / (groups * tiles), most}));
+  const double resident = at_once(h, machine);
+  const double most = shares_latent(h) ? c.decode_latent_splits : resident * machine.sms;
+  const double splits = std::max(1.0, std::min({keys / c.decode_keys_per_split,
+                                                resident * machine.sms / (groups * tiles), most}));
   const double loading = groups * splits;
   const double ctas = loading * tiles;
   const double per_sm = ctas / machine.sms;
+  const double ended = std::max(1.0, per_sm * kCtasPerSm / resident);
   const double products = 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * groups * tiles *
                           kQueryTile * keys /
                           tensor_rate(machine, h.cache, c.decode_tensor_efficiency);
@@ -182,7 +199,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
   cost.launch = 2.0 * c.launch;
   cost.fill = c.attention_fill_trips * machine.dram_latency + c.decode_fill_clocks / machine.clock;
   cost.compute = Seconds::from_si((products + exponentials) / std::min(1.0, per_sm)) +
-                 std::max(1.0, per_sm) * ends / machine.clock;
+                 ended * ends / machine.clock;
   const base::Bytes cache =
       sequences * base::bytes_of(keys * static_cast<double>(h.cache_elements), h.cache);
   const base::Bytes ramp = base::min(cache, c.decode_ramp_bytes_per_sm * machine.sms * base::byte);
@@ -199,7 +216,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
     const base::FlopsPerSecond peak =
         machine.peak[static_cast<std::size_t>(machine.attention_math(h.cache))];
     const double rate = tensor_rate(machine, h.cache, c.decode_tensor_efficiency);
-    describe(a, ctas, kCtasPerSm, h, machine);
+    describe(a, ctas, resident, h, machine);
     a.split = splits;
     a.kernels = 2.0;
     a.add_products(work.flop, peak, base::FlopsPerSecond::from_si(rate));
@@ -210,7 +227,7 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
                Seconds::from_si((products + exponentials) * (1.0 / std::min(1.0, per_sm) - 1.0)),
                machine);
     a.add(&Cost::compute, Cause::fill, "thread blocks that start and end",
-          std::max(1.0, per_sm) * ends / machine.clock);
+          ended * ends / machine.clock);
     a.add(&Cost::fill, Cause::fill, "kernels that start and end", cost.fill);
     a.add(&Cost::l2, Cause::l2, "keys and values", cost.l2);
     a.loading = loading;

@@ -17,10 +17,11 @@
 //   ends         s  a CTA that starts and ends
 //   longest CTA  s  the one with the most keys: keys / 128 · block + ends
 //
-// 64 queries need room for their sums, in registers or tensor memory, and for two blocks of at least 16 keys:
+// 64 queries need room for their sums, in registers or tensor memory, for themselves where tensor instructions read operands
+// from shared memory (wgmma, tcgen05; else they stay in registers), and for two blocks of at least 16 keys:
 //
-//   4 · queries · (value + 16)          ≤ registers of the SM
-//   2 · 16 · elements of a key          ≤ shared memory that a CTA may have (models/tile_room.hpp)
+//   4 · queries · (value + 16)                                  ≤ registers of the SM
+//   queries · qk · bytes of an element + 2 · 16 · bytes of a key  ≤ shared memory that a CTA may have (models/tile_room.hpp)
 //
 // Every chip of the catalog has it. Where a chip was changed and has not, a CTA owns 32 or 16 queries, and takes as long as
 // one of 64, the rows of a matrix instruction.
@@ -29,14 +30,16 @@
 //
 // Decode. Every byte of the visible cache is read once. The queries that share a KV head fill one tile of
 // rows, padded to 64, so that grouped heads and absorbed MLA (one shared head) can be compute bound. Each tile
-// has CTAs of its own. A context is split over CTAs until every SM has two of them or a part would be too short.
+// has CTAs of its own. A context is split over CTAs until every SM has two of them or a part would be too short. Two that run at
+// once need room for the queries of both, and a block of keys each. Where a chip was changed and has not, an SM has one, whose
+// start and end nothing hides: it is assumed to count as those of two.
 // Where the heads share a latent, kernels split it over at most decode_latent_splits CTAs: those of Ampere over one
 // (TensorRT-LLM) or four (vLLM), whatever the context.
 //
 //   dram    = (cache + min(cache, ramp)) / rate + queries and outputs / streaming rate
 //   l2      = the same bytes / L2 rate
 //   compute = (2·(qk + value)·padded rows·keys / (efficiency · peak) + exponentials) / SMs with work
-//             + CTAs of an SM · ends · (1 + (qk + value) / 512)
+//             + CTAs of an SM, twice where one runs at once · ends · (1 + (qk + value) / 512)
 //
 //   cache       B    keys and values that the queries see
 //   ramp        B    moved at half rate while SMs start and end

@@ -124,11 +124,14 @@ void add_protocols(Offers& offers, const Protocols& algorithms, const Route& rou
     const hardware::Protocol& protocol = m.calibration.protocols[p];
     const Seconds up = protocol.scale_up_hop * m.scale_up.latency;
     const Seconds out = out_hop(protocol, m) + (route.tree ? protocol.tree_wait : Seconds{});
-    offers.add({algorithms[p], protocol.overhead * start,
-                route.up_hops * up + route.up_posts * m.scale_up.latency + route.out_hops * out +
-                    route.out_posts * m.scale_out.latency,
-                base::max(over(route.up, m.scale_up.bandwidth) / protocol.bandwidth,
-                          over(route.out, m.scale_out.bandwidth) / protocol.scale_out_bandwidth)});
+    const Seconds through = over(route.up, m.scale_up.bandwidth) / protocol.bandwidth;
+    const Seconds across = over(route.out, m.scale_out.bandwidth) / protocol.scale_out_bandwidth;
+    offers.add({.algorithm = algorithms[p],
+                .overhead = protocol.overhead * start,
+                .hops = route.up_hops * up + route.up_posts * m.scale_up.latency +
+                        route.out_hops * out + route.out_posts * m.scale_out.latency,
+                .transfer = base::max(through, across),
+                .leaves = across > through});
   }
 }
 
@@ -203,13 +206,21 @@ void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels ker
     offers.add({Algorithm::in_switch, in_network(m), up_hops, inside});
   }
   if (switches && g.leaves() && g.inside <= kHostChips) {
-    offers.add({Algorithm::in_switch_tree, in_network(m),
-                up_hops + 2.0 * log2_up(g.domains) * out_hop(m.calibration.protocols[kSimple], m),
-                base::max(inside, across / m.scale_out.bandwidth)});
+    const Seconds outside = across / m.scale_out.bandwidth;
+    offers.add(
+        {.algorithm = Algorithm::in_switch_tree,
+         .overhead = in_network(m),
+         .hops = up_hops + 2.0 * log2_up(g.domains) * out_hop(m.calibration.protocols[kSimple], m),
+         .transfer = base::max(inside, outside),
+         .leaves = outside > inside});
   }
   if (m.scale_out.in_network_reduction && g.leaves()) {
-    offers.add({Algorithm::in_network, in_network(m), up_hops + 2.0 * m.scale_out.latency,
-                base::max(inside, shard / reducing(m.scale_out, m))});
+    const Seconds outside = shard / reducing(m.scale_out, m);
+    offers.add({.algorithm = Algorithm::in_network,
+                .overhead = in_network(m),
+                .hops = up_hops + 2.0 * m.scale_out.latency,
+                .transfer = base::max(inside, outside),
+                .leaves = outside > inside});
   }
   const bool fits = kernels == AllReduceKernels::flags ||
                     (kernels == AllReduceKernels::barriers && g.inside <= kBarrierRanks);
@@ -226,9 +237,11 @@ void gather_or_scatter(Offers& offers, const Group& g, Bytes size, const Machine
       {g.d() * (g.i() - 1.0), g.d() - 1.0, g.inside > 1 ? copied / g.n() * size : Bytes{}, out}, m);
   if (g.inside == 1) {
     const hardware::Protocol& simple = m.calibration.protocols[kSimple];
-    offers.add({Algorithm::pat, simple.overhead * library(m),
-                log2_up(g.domains) * out_hop(simple, m),
-                out / (m.scale_out.bandwidth * m.calibration.pat_efficiency)});
+    offers.add({.algorithm = Algorithm::pat,
+                .overhead = simple.overhead * library(m),
+                .hops = log2_up(g.domains) * out_hop(simple, m),
+                .transfer = out / (m.scale_out.bandwidth * m.calibration.pat_efficiency),
+                .leaves = true});
   } else if (m.scale_up.in_network_reduction && !g.leaves()) {
     offers.add({Algorithm::in_switch, in_network(m), 2.0 * m.scale_up.latency,
                 (g.n() - 1.0) / g.n() * size / reducing(m.scale_up, m)});
@@ -278,13 +291,16 @@ void deduplicated(Offers& offers, const Group& g, const Collective& op, const Ma
       op.rows * c.deduplicated_row_clocks + moved.si() / c.deduplicated_bytes_per_sm_clock;
   const double sms = std::min(static_cast<double>(op.sms), m.sms);
   const Seconds kernel = clocks / (sms * m.clock);
-  const Seconds links = base::max(over(up, m.scale_up.bandwidth), over(out, custom_nic(m)));
+  const Seconds inside = over(up, m.scale_up.bandwidth);
+  const Seconds outside = over(out, custom_nic(m));
+  const Seconds links = base::max(inside, outside);
   offers.add({Algorithm::deduplicated,
               library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
               m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
               base::max(kernel, links),
               {},
-              base::max(Seconds{}, kernel - links)});
+              base::max(Seconds{}, kernel - links),
+              outside > inside});
 }
 
 // A staged exchange takes a time for each row of a rank beside the links, and has a fastest pace, whatever a row's bytes and
@@ -316,15 +332,17 @@ void all_to_all(Offers& offers, const Group& g, const Collective& op, const Mach
     return;
   }
   const Bytes placed = (g.i() - 1.0) / g.n() * size;
-  const Seconds links =
-      base::max(over(placed, m.scale_up.bandwidth * m.calibration.exchange_efficiency),
-                over(out, custom_nic(m)));
+  const Seconds inside = over(placed, m.scale_up.bandwidth * m.calibration.exchange_efficiency);
+  const Seconds outside = over(out, custom_nic(m));
+  const Seconds links = base::max(inside, outside);
   const Seconds transfer =
       op.staged ? base::max(links + op.rows * kStagedRow, op.rows * kSlowestRow) : links;
-  offers.add({Algorithm::put, library(m),
-              (route.up_hops + route.up_posts) * m.scale_up.latency +
-                  (route.out_hops + route.out_posts) * m.scale_out.latency,
-              transfer});
+  offers.add({.algorithm = Algorithm::put,
+              .overhead = library(m),
+              .hops = (route.up_hops + route.up_posts) * m.scale_up.latency +
+                      (route.out_hops + route.out_posts) * m.scale_out.latency,
+              .transfer = transfer,
+              .leaves = outside > inside});
 }
 
 // Adding int8 takes SMs more instructions than half, so rings reach less: median at equal bytes above 1 MB, all NVIDIA

@@ -58,15 +58,25 @@ Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& mach
   const bool sorts = op.top_k > kMostChoices;
   const double kernels = op.alternative_kernel ? c.alternative_moe_kernels : c.moe_kernels;
   const double row_clocks = op.alternative_kernel ? c.alternative_row_clocks : c.row_clocks;
+  const bool blocks = op.activations == base::NumberFormat::fp8_block;
   Cost cost = streaming_cost(expert_routing_work(op), kernels + (sorts ? kSortKernels : 0.0),
                              machine, anatomy);
+  if (op.searched_experts > 0) {
+    const double clocks = blocks ? c.block_expert_clocks
+                          : base::facts(op.activations).math == base::MathType::fp4
+                              ? c.fp4_expert_clocks
+                              : c.expert_clocks;
+    const base::Seconds search = static_cast<double>(op.searched_experts) * clocks / machine.clock;
+    cost.fill += search;
+    if (anatomy != nullptr) {
+      anatomy->add(&Cost::fill, Cause::fill, "experts passed over, one after another", search);
+    }
+  }
   const auto tokens = static_cast<double>(op.tokens);
   const double moved = (4.0 * op.pairs + 2.0 * tokens) * static_cast<double>(op.hidden);
   const double scores = sorts ? tokens * static_cast<double>(op.experts) : 0.0;
   const double choices = tokens * static_cast<double>(op.top_k);
-  const double scaled = op.activations == base::NumberFormat::fp8_block
-                            ? tokens * static_cast<double>(op.hidden)
-                            : 0.0;
+  const double scaled = blocks ? tokens * static_cast<double>(op.hidden) : 0.0;
   const double clocks = moved * row_clocks + choices * c.choice_clocks + scaled * c.block_clocks +
                         scores * kSortClocks;
   cost.compute =

@@ -24,6 +24,11 @@
 //   row_clocks  clocks  of an SM, for one element
 //   11          clocks  of an SM, for one score; more than 16 choices of a token are sorted out of its scores
 //
+// Kernels of experts look for their tiles by passing over every expert of the rank, one after another, those without
+// rows too: fill += searched_experts · expert_clocks / clock (block_expert_clocks with fp8_block, fp4_expert_clocks with fp4 activations). In FP8 with block scales
+// on H200, TensorRT-LLM takes 24 us for one token on a rank with 8 experts, 40 with 64, 60 with 128, 105 with 256 and
+// 148 with 384, whatever their size. Generated kernels do not.
+//
 // The sort was measured on TensorRT-LLM: 22 of 512 experts on B200, 350 us for 16384 tokens
 // (ai-dynamo/aiconfigurator@095f58a).
 #pragma once

@@ -111,7 +111,7 @@ double share_of_peak(const workloads::Operator& op, const Cost& cost, const Mach
                                                                    : 0.0;
 }
 
-// A collective within a domain has the scale-up port for a roof, else that of the NIC.
+// A collective has the port for a roof whose bytes take longer: that of its domain, or the NIC.
 std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, const Anatomy& anatomy,
                            const Machine& m) {
   std::vector<Roof> roofs;
@@ -129,8 +129,9 @@ std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, cons
   if (cost.dram_bytes.si() == 0.0) {
     add("L2", work_of(op).bytes.si(), m.l2.si() / c.l2_efficiency);
   }
-  if (const auto* o = std::get_if<workloads::Collective>(&op)) {
-    const bool leaves = o->ranks * o->stride > m.scale_up_domain;
+  if (std::holds_alternative<workloads::Collective>(op)) {
+    const bool leaves = std::any_of(anatomy.parts.begin(), anatomy.parts.end(),
+                                    [](const Part& part) { return part.cause == Cause::nic; });
     const bool reduces =
         cost.algorithm == Algorithm::in_switch || cost.algorithm == Algorithm::multimem ||
         cost.algorithm == Algorithm::in_switch_tree || cost.algorithm == Algorithm::in_network;
@@ -139,7 +140,7 @@ std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, cons
         (reduces ? c.in_network_efficiency : 1.0);
     const double port = leaves ? m.scale_out.bandwidth.si() / c.nic_efficiency
                                : m.scale_up.bandwidth.si() / c.link_efficiency;
-    add("link", cost.network.si() / anatomy.correction * share * port, port);
+    add(leaves ? "NIC" : "link", cost.network.si() / anatomy.correction * share * port, port);
   }
   return roofs;
 }

@@ -245,7 +245,8 @@ class Run {
       e.memory =
           e.footprint.fixed() + base::min(r.running * cache_of(s_).mean_request, e.footprint.cache);
     }
-    e.spreads = spreads_of(s_, r);
+    const workloads::Stack& stack = s_.serving->stack;
+    e.spreads = spreads_of(s_, r, s_.pools == nullptr ? stack.errors : stack.pool_errors);
     if (tasks_) {
       const SimulatedTimes time = summarise_tasks(of, 0, static_cast<std::size_t>(clients_)).time;
       e.task.mean = seconds(time.mean);

@@ -37,8 +37,10 @@ Interval90 interval_with(const ScenarioView& scenario, const Metric& metric, Wor
   workloads::Serving serving = *scenario.serving;
   models::Uncertainty& u = platform.machine.uncertainty;
   if (source == kServer) {
-    scale(serving.stack.ttft_error, factor);
-    scale(serving.stack.tpot_error, factor);
+    for (workloads::ServedErrors* errors : {&serving.stack.errors, &serving.stack.pool_errors}) {
+      scale(errors->ttft, factor);
+      scale(errors->tpot, factor);
+    }
   } else {
     scale(source == kPower ? u.power : u.kinds[source], factor);
   }

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <map>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "base/no_number.hpp"
 
@@ -14,68 +16,88 @@ namespace {
 
 using base::kInfinity;
 
-// The comparable points with every objective as "less is better", in the order (group, then
-// objectives). A point can be dominated by earlier ones only.
-struct SortedPoints {
-  std::size_t objectives = 0;
-  std::vector<double> keys;              // row-major, in sorted order
-  std::vector<std::uint32_t> positions;  // of the sorted points in the caller's order
-
-  const double* row(std::size_t i) const { return keys.data() + i * objectives; }
-  bool equal(std::size_t i, std::size_t j) const {
-    return std::equal(row(i), row(i) + objectives, row(j));
-  }
+// A point with its first objective as "less is better", in single precision: that decides nearly always.
+struct Entry {
+  float first;
+  std::uint32_t point;
 };
 
-SortedPoints sorted_points(std::span<const double> values, std::span<const Direction> directions,
-                           std::span<const std::uint32_t> groups) {
-  const std::size_t d = directions.size();
-  const std::size_t n = values.size() / d;
-  const auto key = [&](std::size_t point, std::size_t objective) {
-    const double value = values[point * d + objective];
-    return directions[objective] == Direction::maximize ? -value : value;
-  };
-  // The first objective decides nearly always, so it travels with the point.
-  struct Entry {
-    double first;
-    std::uint32_t group;
-    std::uint32_t position;
-  };
-  std::vector<Entry> entries;
-  entries.reserve(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const double* row = values.data() + i * d;
-    if (std::all_of(row, row + d, [](double value) { return std::isfinite(value); })) {
-      entries.push_back({key(i, 0), groups.empty() ? 0 : groups[i], static_cast<std::uint32_t>(i)});
+// The comparable points, each group in the order of its objectives. A point can be dominated by earlier ones only.
+class SortedPoints {
+ public:
+  SortedPoints(const ParetoPoints& points, std::span<const Direction> directions)
+      : points_(points), directions_(directions) {
+    std::map<std::uint32_t, std::size_t> places;  // of the next point of a group
+    each_comparable([&](std::size_t, std::uint32_t group) { ++places[group]; });
+    std::size_t end = 0;
+    for (auto& [group, place] : places) {
+      end += std::exchange(place, end);
+      ends_.push_back(end);
+    }
+    entries_.resize(end);
+    each_comparable([&](std::size_t point, std::uint32_t group) {
+      constexpr double kMost = std::numeric_limits<float>::max();
+      entries_[places[group]++] = {static_cast<float>(std::clamp(key(point, 0), -kMost, kMost)),
+                                   static_cast<std::uint32_t>(point)};
+    });
+    std::size_t begin = 0;
+    for (const std::size_t end_of_group : ends_) {
+      std::sort(at(begin), at(end_of_group),
+                [this](const Entry& a, const Entry& b) { return before(a, b); });
+      begin = end_of_group;
     }
   }
-  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
-    if (a.group != b.group) {
-      return a.group < b.group;
+
+  std::size_t objectives() const { return directions_.size(); }
+  const std::vector<std::size_t>& ends() const { return ends_; }  // of the groups
+  std::size_t point(std::size_t i) const { return entries_[i].point; }
+  double key(std::size_t point, std::size_t objective) const {
+    const double value = points_.value(point, objective);
+    return directions_[objective] == Direction::maximize ? -value : value;
+  }
+  bool equal(std::size_t i, std::size_t j) const {
+    return entries_[i].first == entries_[j].first && compare(point(i), point(j)) == 0;
+  }
+
+ private:
+  std::vector<Entry>::iterator at(std::size_t i) {
+    return entries_.begin() + static_cast<std::ptrdiff_t>(i);
+  }
+  template <class Take>
+  void each_comparable(const Take& take) const {
+    for (std::size_t i = 0; i < points_.size; ++i) {
+      bool comparable = true;
+      for (std::size_t j = 0; j < objectives() && comparable; ++j) {
+        comparable = std::isfinite(points_.value(i, j));
+      }
+      if (comparable) {
+        take(i, points_.group ? points_.group(i) : 0);
+      }
     }
+  }
+  int compare(std::size_t a, std::size_t b) const {
+    for (std::size_t j = 0; j < objectives(); ++j) {
+      const double x = key(a, j);
+      const double y = key(b, j);
+      if (x != y) {
+        return x < y ? -1 : 1;
+      }
+    }
+    return 0;
+  }
+  bool before(const Entry& a, const Entry& b) const {
     if (a.first != b.first) {
       return a.first < b.first;
     }
-    for (std::size_t j = 1; j < d; ++j) {
-      const double x = key(a.position, j);
-      const double y = key(b.position, j);
-      if (x != y) {
-        return x < y;
-      }
-    }
-    return a.position < b.position;
-  });
-  SortedPoints points{.objectives = d, .keys = {}, .positions = {}};
-  points.keys.reserve(entries.size() * d);
-  points.positions.reserve(entries.size());
-  for (const Entry& entry : entries) {
-    for (std::size_t j = 0; j < d; ++j) {
-      points.keys.push_back(key(entry.position, j));
-    }
-    points.positions.push_back(entry.position);
+    const int order = compare(a.point, b.point);
+    return order != 0 ? order < 0 : a.point < b.point;
   }
-  return points;
-}
+
+  const ParetoPoints& points_;
+  std::span<const Direction> directions_;
+  std::vector<Entry> entries_;
+  std::vector<std::size_t> ends_;
+};
 
 // Ranks when the second objective decides: the last point that joined a front is its best in the
 // second objective, and these bests grow from front to front.
@@ -105,10 +127,16 @@ class FrontEnds {
 // it.
 class RankTree {
  public:
-  // For the points [begin, end) of one group, which must be distinct.
+  // For the points [begin, end) of one group.
   RankTree(const SortedPoints& points, std::size_t begin, std::size_t end)
-      : axes_(points.objectives - 1), points_(points), begin_(begin) {
+      : axes_(points.objectives() - 1), begin_(begin) {
     order_.resize(end - begin);
+    tails_.reserve(order_.size() * axes_);
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t axis = 0; axis < axes_; ++axis) {
+        tails_.push_back(points.key(points.point(i), axis + 1));
+      }
+    }
     std::iota(order_.begin(), order_.end(), 0U);
     build(0, order_.size(), 0, kNoNode);
     leaf_of_.resize(order_.size());
@@ -166,7 +194,7 @@ class RankTree {
     std::uint32_t best = 0;  // highest rank joined below; 0 = nobody joined
   };
 
-  const double* tail_of(std::uint32_t local) const { return points_.row(begin_ + local) + 1; }
+  const double* tail_of(std::uint32_t local) const { return tails_.data() + local * axes_; }
 
   std::uint32_t build(std::size_t begin, std::size_t end, std::size_t axis, std::uint32_t parent) {
     const auto node = static_cast<std::uint32_t>(nodes_.size());
@@ -225,8 +253,8 @@ class RankTree {
   }
 
   std::size_t axes_;
-  const SortedPoints& points_;
   std::size_t begin_;
+  std::vector<double> tails_;  // objectives but the first, in sorted order
   std::vector<Node> nodes_;
   std::vector<std::uint32_t> order_;  // points in tree order
   std::vector<std::uint32_t> place_of_;
@@ -237,56 +265,64 @@ class RankTree {
   std::vector<double> high_;
 };
 
-void check(std::span<const double> values, std::span<const Direction> directions,
-           const ParetoOptions& options) {
-  if (directions.empty() || values.size() % directions.size() != 0) {
-    throw std::invalid_argument("pareto_rank: values are not rows of one value per objective");
-  }
-  const std::size_t n = values.size() / directions.size();
-  if (n >= std::numeric_limits<std::uint32_t>::max()) {
-    throw std::invalid_argument("pareto_rank: too many points");
-  }
-  if (!options.groups.empty() && options.groups.size() != n) {
-    throw std::invalid_argument("pareto_rank: groups must name one group per point");
-  }
-  if (options.max_rank == 0) {
-    throw std::invalid_argument("pareto_rank: max_rank starts at 1");
-  }
-}
-
 }  // namespace
 
-std::vector<std::uint32_t> pareto_rank(std::span<const double> values,
-                                       std::span<const Direction> directions,
-                                       const ParetoOptions& options) {
-  check(values, directions, options);
+void pareto_rank(const ParetoPoints& points, std::span<const Direction> directions,
+                 std::uint32_t max_rank, const TakeRank& take) {
+  if (directions.empty()) {
+    throw std::invalid_argument("pareto_rank: there is no objective");
+  }
+  if (points.size >= std::numeric_limits<std::uint32_t>::max()) {
+    throw std::invalid_argument("pareto_rank: too many points");
+  }
+  if (max_rank == 0) {
+    throw std::invalid_argument("pareto_rank: max_rank starts at 1");
+  }
+  max_rank = std::min(max_rank, std::numeric_limits<std::uint32_t>::max() - 1);
   const std::size_t d = directions.size();
-  const std::uint32_t max_rank =
-      std::min(options.max_rank, std::numeric_limits<std::uint32_t>::max() - 1);
-  std::vector<std::uint32_t> ranks(values.size() / d, 0);
-  const SortedPoints points = sorted_points(values, directions, options.groups);
-  const auto group_of = [&](std::size_t i) {
-    return options.groups.empty() ? 0 : options.groups[points.positions[i]];
-  };
-  for (std::size_t begin = 0, end = 0; begin < points.positions.size(); begin = end) {
-    while (end < points.positions.size() && group_of(end) == group_of(begin)) {
-      ++end;
-    }
+  const SortedPoints sorted(points, directions);
+  std::size_t begin = 0;
+  for (const std::size_t end : sorted.ends()) {
     const auto rank_in_order = [&](auto&& join) {
+      std::uint32_t rank = 0;
       for (std::size_t i = begin; i < end; ++i) {
-        const bool repeated = i > begin && points.equal(i - 1, i);
-        ranks[points.positions[i]] = repeated ? ranks[points.positions[i - 1]] : join(i);
+        rank = i > begin && sorted.equal(i - 1, i) ? rank : join(i);
+        take(sorted.point(i), rank);
       }
     };
     if (d <= 2) {
       FrontEnds fronts(max_rank);
       // One objective is two of which the second never differs.
-      rank_in_order([&](std::size_t i) { return fronts.join(d == 1 ? 0.0 : points.row(i)[1]); });
+      rank_in_order([&](std::size_t i) {
+        return fronts.join(d == 1 ? 0.0 : sorted.key(sorted.point(i), 1));
+      });
     } else {
-      RankTree tree(points, begin, end);
+      RankTree tree(sorted, begin, end);
       rank_in_order([&](std::size_t i) { return tree.join(i, max_rank); });
     }
+    begin = end;
   }
+}
+
+std::vector<std::uint32_t> pareto_rank(std::span<const double> values,
+                                       std::span<const Direction> directions,
+                                       const ParetoOptions& options) {
+  const std::size_t d = directions.size();
+  if (d == 0 || values.size() % d != 0) {
+    throw std::invalid_argument("pareto_rank: values are not rows of one value per objective");
+  }
+  ParetoPoints points{.size = values.size() / d,
+                      .value = [&](std::size_t i, std::size_t j) { return values[i * d + j]; },
+                      .group = {}};
+  if (!options.groups.empty()) {
+    if (options.groups.size() != points.size) {
+      throw std::invalid_argument("pareto_rank: groups must name one group per point");
+    }
+    points.group = [&](std::size_t i) { return options.groups[i]; };
+  }
+  std::vector<std::uint32_t> ranks(points.size, 0);
+  pareto_rank(points, directions, options.max_rank,
+              [&](std::size_t i, std::uint32_t rank) { ranks[i] = rank; });
   return ranks;
 }
 

@@ -17,10 +17,12 @@
 //   d >= 3  a search in a balanced k-d tree over the objectives but the first, pruned by the best
 //           rank still to be found below a node: about O(log n) for max_rank = 1 on random points,
 //           in the worst case that of such trees, O(d n^(1 - 1/(d-1))).
-// Memory is O(d n).
+// Memory, for each point that is comparable: 8 bytes; with d >= 3 some 20 + 24 d bytes more for each of one group.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -28,6 +30,19 @@
 namespace roofcast::sim {
 
 enum class Direction { maximize, minimize };
+
+// Points that are asked for their values, again and again: nothing of them is copied.
+struct ParetoPoints {
+  std::size_t size = 0;
+  std::function<double(std::size_t point, std::size_t objective)> value;
+  std::function<std::uint32_t(std::size_t point)> group;  // none: all are in one
+};
+using TakeRank = std::function<void(std::size_t point, std::uint32_t rank)>;
+
+// Tells the rank of each point that is comparable, in any order. Ranks are told apart up to max_rank, as below. Throws
+// std::invalid_argument when there is no direction, max_rank is 0, or for 2^32 - 1 points and more.
+void pareto_rank(const ParetoPoints& points, std::span<const Direction> directions,
+                 std::uint32_t max_rank, const TakeRank& take);
 
 struct ParetoOptions {
   // The group of each point; empty: all are in one.
@@ -37,10 +52,9 @@ struct ParetoOptions {
   std::uint32_t max_rank = std::numeric_limits<std::uint32_t>::max() - 1;
 };
 
-// The rank of each point. `values` is row-major: objective j of point i is values[i * d + j], with
-// d = directions.size(). Throws std::invalid_argument when d or max_rank is 0, when values.size()
-// is not a multiple of d, when groups is neither empty nor one entry a point, or for 2^32 - 1
-// points and more.
+// The rank of each point, 0 where it is not comparable. `values` is row-major: objective j of point i is
+// values[i * d + j], with d = directions.size(). Throws std::invalid_argument also when values.size() is not a multiple
+// of d, and when groups is neither empty nor one entry a point.
 std::vector<std::uint32_t> pareto_rank(std::span<const double> values,
                                        std::span<const Direction> directions,
                                        const ParetoOptions& options = {});

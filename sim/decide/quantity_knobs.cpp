@@ -38,6 +38,7 @@ constexpr std::pair<std::string_view, Resource> kResourceOf[] = {
     {"system.chip.nvlink", Resource::network},
     {"system.chip.links", Resource::network},
     {"system.chip.pcie", Resource::network},
+    {"system.chip.cpu_link", Resource::network},
     {"system.scale_up", Resource::network},
     {"system.scale_out", Resource::network},
     {"system.latency", Resource::network},

@@ -25,11 +25,28 @@ const Metric* class_metric(std::string_view column) {
                                                                                       : nullptr;
 }
 
+void TextCodes::resize(std::size_t rows) {
+  if (is_wide_) {
+    wide_.resize(rows);
+  } else {
+    narrow_.resize(rows);
+  }
+}
+
+void TextCodes::make_room_for(std::uint32_t code) {
+  if (!is_wide_ && code > std::numeric_limits<std::uint8_t>::max()) {
+    is_wide_ = true;
+    wide_.assign(narrow_.begin(), narrow_.end());
+    narrow_ = {};
+  }
+}
+
 ResultColumn::ResultColumn(std::string name)
     : name_(std::move(name)),
       metric_(find_metric(name_)),
       derived_(replayed_metric(name_) != nullptr || class_metric(name_) != nullptr),
-      whole_(name_ == "point" || name_ == "pareto_rank") {
+      whole_(name_ == "point" || name_ == "pareto_rank"),
+      is_rank_(name_ == "pareto_rank") {
   code_of("");
 }
 
@@ -57,15 +74,26 @@ void ResultColumn::resize(std::size_t rows) {
   }
   if (!has_numbers()) {
     codes_.resize(rows);
-  } else if (!numbers_.empty()) {
+  } else if (!is_blank()) {
     fill();
   }
 }
 
 void ResultColumn::fill() {
-  if (!thin_) {
+  if (thin_) {
+    return;
+  }
+  if (is_rank_) {
+    ranks_.resize(rows_);
+  } else {
     numbers_.resize(rows_, kNone);
   }
+}
+
+// Ranks start at 1; a file may say anything.
+void ResultColumn::set_rank(std::size_t row, double number) {
+  constexpr double kMost = std::numeric_limits<std::uint32_t>::max();
+  ranks_[row] = number >= 1.0 && number <= kMost ? static_cast<std::uint32_t>(number) : 0;
 }
 
 void ResultColumn::make_thin() { thin_ = true; }
@@ -81,12 +109,14 @@ std::uint32_t ResultColumn::thin_code(std::size_t row) const {
 }
 
 bool ResultColumn::has_room(std::size_t row, double number) {
-  if (thin_) {
+  if (thin_ && std::isnan(number)) {
+    thin_numbers_.erase(row);
+  } else if (thin_) {
     thin_numbers_[row] = number;
-    return false;
+  } else if (!std::isnan(number)) {
+    fill();
   }
-  fill();
-  return true;
+  return !is_blank() && !thin_;
 }
 
 std::uint32_t ResultColumn::code_of(std::string_view text) {
@@ -94,6 +124,7 @@ std::uint32_t ResultColumn::code_of(std::string_view text) {
     return known->second;
   }
   const auto code = static_cast<std::uint32_t>(texts_.size());
+  codes_.make_room_for(code);
   code_of_.emplace(texts_.emplace_back(text), code);
   return code;
 }
@@ -123,9 +154,9 @@ void ResultTable::resize(std::size_t rows) {
   }
 }
 
-void ResultTable::add_column(const std::string& column) {
-  const bool thin = std::any_of(columns_.begin(), columns_.end(),
-                                [](const ResultColumn& each) { return each.is_thin(); });
+void ResultTable::add_column(const std::string& column, bool whole) {
+  const bool thin = !whole && std::any_of(columns_.begin(), columns_.end(),
+                                          [](const ResultColumn& each) { return each.is_thin(); });
   columns_.emplace_back(column);
   if (thin) {
     columns_.back().make_thin();

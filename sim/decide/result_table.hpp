@@ -5,8 +5,9 @@
 //   point, <one column an axis>, fits, meets, pareto_rank, reason, <metrics in SI units>, <bounds>
 //
 // It is filled once, by a sweep (sim/decide/sweep_run.hpp) or from a CSV (cli/tables/result_csv.hpp).
-// Whatever shows a result reads it: CSV, front, report, brief. Memory: 8 bytes a number, none where a whole column is
-// empty; 4 bytes a text, and every different text of a column once. A column that is thin keeps the rows that are set alone.
+// Whatever shows a result reads it: CSV, front, report, brief. Memory: 8 bytes a number and 4 a rank, none where a whole
+// column is empty; 1 byte a text, 4 where a column has more than 256 different ones, and each of these once. A column that
+// is thin keeps the rows that are set alone.
 #pragma once
 
 #include <cmath>
@@ -30,6 +31,26 @@ const Metric* replayed_metric(std::string_view column);
 // nullptr where it is none.
 const Metric* class_metric(std::string_view column);
 
+// Which of its texts a column has in each row.
+class TextCodes {
+ public:
+  std::uint32_t operator[](std::size_t row) const { return is_wide_ ? wide_[row] : narrow_[row]; }
+  void set(std::size_t row, std::uint32_t code) {
+    if (is_wide_) {
+      wide_[row] = code;
+    } else {
+      narrow_[row] = static_cast<std::uint8_t>(code);
+    }
+  }
+  void resize(std::size_t rows);
+  void make_room_for(std::uint32_t code);
+
+ private:
+  std::vector<std::uint8_t> narrow_;  // while all codes fit
+  std::vector<std::uint32_t> wide_;
+  bool is_wide_ = false;
+};
+
 // A column holds numbers or texts, by its name: metrics, what was replayed of them or is of one class, `point` and `pareto_rank` are
 // numbers.
 class ResultColumn {
@@ -45,10 +66,15 @@ class ResultColumn {
 
   // The number of a row, also of a text that is a number; NaN where there is none.
   double number(std::size_t row) const {
-    return !has_numbers() ? parsed(row) : numbers_.empty() ? thin_number(row) : numbers_[row];
+    return !has_numbers()      ? parsed(row)
+           : !numbers_.empty() ? numbers_[row]
+           : !ranks_.empty()   ? rank(row)
+                               : thin_number(row);
   }
   // Whether all its rows are empty, and take no memory.
-  bool is_blank() const { return has_numbers() && numbers_.empty() && thin_numbers_.empty(); }
+  bool is_blank() const {
+    return has_numbers() && numbers_.empty() && ranks_.empty() && thin_numbers_.empty();
+  }
   // The text of a row; only where the column has texts.
   const std::string& text(std::size_t row) const { return texts_[code(row)]; }
   bool says(std::size_t row, std::string_view text) const { return texts_[code(row)] == text; }
@@ -62,19 +88,21 @@ class ResultColumn {
   void make_thin();  // before it has rows: those that are not set are empty and take no memory
   bool is_thin() const { return thin_; }
   void set(std::size_t row, double number) {
-    if (numbers_.empty()) {
-      if (std::isnan(number) || !has_room(row, number)) {
-        return;
-      }
+    if (numbers_.empty() && ranks_.empty() && !has_room(row, number)) {
+      return;
     }
-    numbers_[row] = number;
+    if (is_rank_) {
+      set_rank(row, number);
+    } else {
+      numbers_[row] = number;
+    }
   }
   std::uint32_t code_of(std::string_view text);
   void set_code(std::size_t row, std::uint32_t code) {
     if (thin_) {
       thin_codes_[row] = code;
     } else {
-      codes_[row] = code;
+      codes_.set(row, code);
     }
   }
 
@@ -83,18 +111,20 @@ class ResultColumn {
   double parsed(std::size_t row) const;
   double thin_number(std::size_t row) const;
   std::uint32_t thin_code(std::size_t row) const;
-  std::uint32_t code(std::size_t row) const {
-    return codes_.empty() ? thin_code(row) : codes_[row];
-  }
-  bool has_room(std::size_t row, double number);  // else it is kept, where the column is thin
+  std::uint32_t code(std::size_t row) const { return thin_ ? thin_code(row) : codes_[row]; }
+  double rank(std::size_t row) const { return ranks_[row] == 0 ? kNone : ranks_[row]; }
+  void set_rank(std::size_t row, double number);
+  bool has_room(std::size_t row, double number);  // else there is no more to do
 
   std::string name_;
   const Metric* metric_;
   bool derived_;  // replayed, or of one class
   bool whole_;
+  bool is_rank_;
   std::size_t rows_ = 0;
-  std::vector<double> numbers_;       // by row; none while all are empty
-  std::vector<std::uint32_t> codes_;  // by row, of texts_
+  std::vector<double> numbers_;       // by row; none while all are empty, or of ranks
+  std::vector<std::uint32_t> ranks_;  // by row, 0 where there is none; none while all are empty
+  TextCodes codes_;                   // by row, of texts_
   bool thin_ = false;
   std::unordered_map<std::size_t, double> thin_numbers_;
   std::unordered_map<std::size_t, std::uint32_t> thin_codes_;
@@ -109,8 +139,9 @@ class ResultTable {
 
   std::size_t rows() const { return rows_; }
   void resize(std::size_t rows);
-  // The last one, empty, and thin where another one is. What columns were found before is no longer valid.
-  void add_column(const std::string& column);
+  // The last one, empty, and thin where another one is, but for one of which every row will be set. What columns were
+  // found before is no longer valid.
+  void add_column(const std::string& column, bool whole = false);
 
   std::vector<ResultColumn>& columns() { return columns_; }
   const std::vector<ResultColumn>& columns() const { return columns_; }

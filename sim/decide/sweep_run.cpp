@@ -299,32 +299,36 @@ void rank_rows(const SweepPoints& points, ResultTable& table, bool front_alone) 
       columns.push_back(&table.column(name));
     }
   }
-  std::vector<double> values;
-  values.reserve(points.size() * columns.size());
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const bool meets = table.meets(i);
-    for (const ResultColumn* column : columns) {
-      values.push_back(meets ? column->number(i) : std::numeric_limits<double>::quiet_NaN());
-    }
-  }
-  std::vector<std::uint32_t> groups;
+  std::vector<std::size_t> groups;  // axes
   for (std::size_t axis = 0; axis < sweep.axes.size(); ++axis) {
     const auto& by = sweep.pareto.by;
     if (std::find(by.begin(), by.end(), sweep.axes[axis].name) != by.end()) {
-      groups.resize(points.size());
-      const std::size_t count = sweep.axes[axis].values.size();
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        groups[i] = static_cast<std::uint32_t>(groups[i] * count + points.value_index(i, axis));
-      }
+      groups.push_back(axis);
     }
   }
-  ParetoOptions options{.groups = groups};
-  options.max_rank = front_alone ? 1 : options.max_rank;
-  const std::vector<std::uint32_t> ranks = pareto_rank(values, directions, options);
-  ResultColumn& column = table.column("pareto_rank");
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    column.set(i, ranks[i] != 0 ? static_cast<double>(ranks[i]) : std::nan(""));
+  ParetoPoints competing{.size = points.size(),
+                         .value =
+                             [&](std::size_t row, std::size_t objective) {
+                               return objective > 0 || table.meets(row)
+                                          ? columns[objective]->number(row)
+                                          : std::numeric_limits<double>::quiet_NaN();
+                             },
+                         .group = {}};
+  if (!groups.empty()) {
+    competing.group = [&](std::size_t row) {
+      std::size_t group = 0;
+      for (const std::size_t axis : groups) {
+        group = group * sweep.axes[axis].values.size() + points.value_index(row, axis);
+      }
+      return static_cast<std::uint32_t>(group);
+    };
   }
+  ResultColumn& column = table.column("pareto_rank");
+  for (std::size_t row = 0; row < points.size(); ++row) {
+    column.set(row, std::nan(""));
+  }
+  pareto_rank(competing, directions, front_alone ? 1 : std::numeric_limits<std::uint32_t>::max(),
+              [&](std::size_t row, std::uint32_t rank) { column.set(row, rank); });
 }
 
 namespace {

@@ -34,9 +34,9 @@ std::int64_t middle_of_tile(std::int64_t rows) { return rows - rows % kEnd + kEn
 
 // The nodes of tokens. Where kernels have fixed tiles (models/operators/fixed_tiles.hpp), all but the first are in the middle of
 // those: as many rows are absent as at the mean number of tokens, and none at a power of 2. Prompts that are all as long have a
-// node of their own.
-std::vector<std::int64_t> nodes(std::int64_t most, const workloads::Traffic& traffic,
-                                bool fixed_tiles) {
+// node of their own, and so have both sides of the most tokens that CUDA graphs cover.
+std::vector<std::int64_t> nodes(std::int64_t most, std::int64_t by_graph,
+                                const workloads::Traffic& traffic, bool fixed_tiles) {
   std::vector<std::int64_t> all;
   const auto add = [&](std::int64_t n) {
     if (!fixed_tiles || n <= 16) {
@@ -52,6 +52,10 @@ std::vector<std::int64_t> nodes(std::int64_t most, const workloads::Traffic& tra
     if (n >= 64) {
       add(n + n / 2);
     }
+  }
+  if (by_graph > 16 && by_graph < most) {
+    all.push_back(by_graph);
+    all.push_back(by_graph + 1);
   }
   const std::int64_t length = traffic.input_tokens - traffic.cached_tokens;
   if (fixed_tiles && length > 16 && length < most &&
@@ -78,7 +82,8 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace, 
       context_(static_cast<std::int64_t>(workloads::mean_context(*s.traffic))),
       query_(s.serving->speculation.query_tokens()),
       fixed_tiles_(has_fixed_tiles(s.platform->machine)),
-      lengths_(nodes(s.serving->limits.max_tokens_per_iteration, *s.traffic, fixed_tiles_)) {
+      lengths_(nodes(s.serving->limits.max_tokens_per_iteration, s.serving->stack.graph_tokens,
+                     *s.traffic, fixed_tiles_)) {
   prompts_.assign(lengths_.size(), {kUnknownTime, 1.0, kUnknownTime, kUnknownTime});
   mixed_.assign(std::size(kDecodes) * std::size(kBeside), kUnknownTime);
   for (const std::size_t which : {0U, 1U, 2U, 3U}) {

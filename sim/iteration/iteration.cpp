@@ -169,16 +169,18 @@ bool covered(const ScenarioView& s, const workloads::Batch& batch) {
                                      : s.serving->cuda_graphs.cover(batch.decode_sequences);
 }
 
-// Time in which the host launches the operators of an iteration that no CUDA graph covers. Attention to prompts is
-// launched by the host even where graphs cover the rest.
-Seconds eager_launches(const ScenarioView& s, const workloads::Batch& batch,
-                       const workloads::Graph& graph) {
+// Of the operators of an iteration that no CUDA graph covers. Attention to prompts is launched by the host even where
+// graphs cover the rest.
+Launches eager_launches(const ScenarioView& s, const workloads::Batch& batch,
+                        const workloads::Graph& graph) {
   const workloads::ServingGraphs& graphs = s.serving->cuda_graphs;
   const bool prompts = batch.prefill_sequences > 0;
-  if (prompts ? s.launches_ahead : graphs.usual()) {
+  const workloads::Stack& stack = s.serving->stack;
+  const bool latent = s.model->attention.kv_rank > 0;
+  const double waited = prompts ? (latent ? 1.0 : stack.waited_launches) : 0.0;
+  if (prompts ? s.launches_ahead && waited <= 0.0 : graphs.usual()) {
     return {};
   }
-  const workloads::Stack& stack = s.serving->stack;
   const bool by_graph = covered(s, batch);
   double operators = 0.0;
   for (const workloads::Call& call : graph) {
@@ -188,13 +190,14 @@ Seconds eager_launches(const ScenarioView& s, const workloads::Batch& batch,
     if (attends || !by_graph) {
       operators += call.count;
     }
-    if (attends && s.model->attention.kv_rank > 0) {
+    if (attends && latent) {
       operators += call.count * stack.latent_operators;
     } else if (!by_graph && std::holds_alternative<workloads::ExpertRouting>(call.op)) {
       operators += call.count * stack.expert_operators;
     }
   }
-  return operators * stack.eager_operator;
+  const Seconds launched = operators * stack.eager_operator;
+  return {prompts && s.launches_ahead ? Seconds{} : (1.0 - waited) * launched, waited * launched};
 }
 
 // Share of the layers on the stage that has the most.
@@ -240,7 +243,8 @@ Seconds host_wait(const workloads::Serving& serving, const workloads::Batch& bat
 IterationTime launches_alone(const ScenarioView& s, const workloads::Batch& batch,
                              Workspace& workspace) {
   build(s, batch, workspace.graph);
-  const Seconds launched = eager_launches(s, batch, workspace.graph);
+  const Launches launches = eager_launches(s, batch, workspace.graph);
+  const Seconds launched = launches.hidden + launches.waited;
   const Seconds of_a_stage = longest_stage(s) * launched;
   return {launched + host_wait(*s.serving, batch, launched),
           of_a_stage + host_wait(*s.serving, batch, of_a_stage)};
@@ -280,7 +284,7 @@ void fill(IterationTerms& terms, const ScenarioView& s, const workloads::Batch& 
   terms.of_context.clear();
   terms.keeps_context = half_of(s, batch).has_value();
   terms.exposed = exposed_of(s, batch, workspace.graph, cost_of);
-  terms.launched = eager_launches(s, batch, workspace.graph);
+  terms.launches = eager_launches(s, batch, workspace.graph);
   for (const workloads::Call& call : workspace.graph) {
     if (std::holds_alternative<workloads::DecodeAttention>(call.op)) {
       terms.of_context.push_back({terms.operators.size(), call});
@@ -315,8 +319,7 @@ void set_context(IterationTerms& terms, const ScenarioView& s, const workloads::
 //   symbol     meaning (all s)
 //   layers     operators in layers                          ends      embedding and head, on the first and last stage
 //   sending    transfers between stages                     kernels   layers + ends + sending
-//   launched   host launches of an iteration without a graph
-//   late       launched − kernels, if positive: the GPU waits for launches
+//   late       the GPU waits for the host's launches
 //   host       host time that nothing hides
 //   slowest    the slowest stage: its share of the layers, both ends, and one transfer
 //   slowed     kernels at the clock that power allows       still_late   late at that clock
@@ -346,25 +349,26 @@ IterationCost added_up(const IterationTerms& terms, const ScenarioView& s,
   }
   const std::int64_t stages = s.mapping->pipeline_parallel;
   const Seconds kernels = layers + ends + sending;
-  const Seconds late = base::max(Seconds{}, terms.launched - kernels);
+  const Seconds late = terms.launches.beside(kernels);
   iteration.by_limit[static_cast<std::size_t>(Limit::host)] += late;
   const Seconds host = host_wait(*s.serving, batch, kernels + late + drafting);
   iteration.by_limit[static_cast<std::size_t>(Limit::host)] += host;
   iteration.latency = kernels + late + host;
   iteration.latency_host = host;
-  const Seconds slowest =
-      base::max(stages > 1 ? longest_stage(s) * layers + ends + slowest_send : kernels,
-                longest_stage(s) * terms.launched);
+  const Seconds of_slowest = stages > 1 ? longest_stage(s) * layers + ends + slowest_send : kernels;
+  const Seconds slowest = of_slowest + Launches{longest_stage(s) * terms.launches.hidden,
+                                                longest_stage(s) * terms.launches.waited}
+                                           .beside(of_slowest);
   const Seconds period_host = host_wait(*s.serving, batch, slowest + drafting);
   iteration.period = slowest + period_host;
   iteration.period_host = period_host;
   const models::Drawn draw = drawn(activity, late + host, machine.power);
   iteration.clock = draw.clock;
-  iteration.energy_above_idle = draw.energy - machine.power.idle * draw.time;
+  iteration.energy_above_idle = draw.energy - machine.power.rest() * draw.time;
   if (draw.pace < 1.0) {
     // Slower kernels may hide more of the launches.
     const Seconds slowed = draw.time - late - host;
-    const Seconds still_late = base::max(Seconds{}, terms.launched - slowed);
+    const Seconds still_late = terms.launches.beside(slowed);
     const double slower = (slowed + still_late) / (kernels + late);
     iteration.by_limit[static_cast<std::size_t>(Limit::compute)] += slowed - kernels;
     iteration.by_limit[static_cast<std::size_t>(Limit::host)] += still_late - late;
@@ -403,7 +407,7 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
     }
     activity.add(cost, models::math_of(call.op, machine), call.count, lines.back().time, machine);
   }
-  const Seconds late = base::max(Seconds{}, eager_launches(s, batch, graph) - activity.running);
+  const Seconds late = eager_launches(s, batch, graph).beside(activity.running);
   const Seconds host = host_wait(*s.serving, batch, activity.running + late);
   const double pace = drawn(activity, late + host, machine.power).pace;
   for (OperatorLine& line : lines) {

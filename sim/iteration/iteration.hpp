@@ -12,8 +12,10 @@
 //               balance them do. Unbalanced ranks stall each other more.
 //   Graphs      Decodes without prompts run in a CUDA graph of the next captured size, with rows that nobody needs; beyond
 //               the largest, or without graphs, the host launches them operator by operator (serving.cuda_graphs).
-//   Launches    The stack hides a share of each kernel's launch behind the kernel before it. An iteration with prompts
-//               takes at least as long as the host needs to launch its operators one by one.
+//   Launches    The stack hides a share of each kernel's launch behind the kernel before it. The host launches the
+//               operators of an iteration with prompts one by one. The GPU waits for a share of these launches
+//               (overhead.waited_launches), with latent attention for all. The others delay it where they take longer
+//               than its kernels.
 //   Host time   It is added once per iteration. A host that works overlapped with the GPU adds only the part that is
 //               longer than the iteration.
 //   Power       The power of the operators decides the clock of the iteration (models/power.hpp). An iteration that

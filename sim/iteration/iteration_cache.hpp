@@ -15,6 +15,8 @@
 // those of pools, of post-training and of draft models.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,10 +30,27 @@ namespace roofcast::sim {
 
 class IterationCache {
  public:
+  // Half a cache line, because most of a look-up is the wait for memory.
   struct Key {
-    std::uint64_t deployment = 0;  // 0: none
-    workloads::Batch batch;
-    friend bool operator==(const Key&, const Key&) = default;
+    struct Batch {  // the numbers of a workloads::Batch
+      std::int32_t decode_sequences = 0;
+      std::int32_t query_tokens = 1;
+      std::int32_t context = 0;
+      std::int32_t prefill_sequences = 0;
+      std::int32_t prefill_tokens = 0;
+      std::int32_t cached_tokens = 0;
+      std::int32_t groups = 0;
+    };
+    std::uint32_t deployment = 0;  // 0: none
+    Batch batch;
+
+    using Words = std::array<std::uint64_t, 4>;
+    Words words() const { return std::bit_cast<Words>(*this); }
+    friend bool operator==(const Key& a, const Key& b) {
+      const Words x = a.words();
+      const Words y = b.words();
+      return ((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3])) == 0;
+    }
   };
 
   // A table whose entries have one place each.
@@ -48,7 +67,7 @@ class IterationCache {
     }
 
    private:
-    struct Entry {
+    struct alignas(64) Entry {
       Key key;
       Value value;
     };
@@ -56,7 +75,7 @@ class IterationCache {
     std::vector<Entry> entries_;
   };
 
-  // nullopt if nothing may be kept: images make a batch depend on the traffic.
+  // nullopt if nothing may be kept: images make a batch depend on the traffic. Nor are batches that no server runs.
   std::optional<Key> key(const ScenarioView& scenario, const workloads::Batch& batch);
 
   Table<IterationTerms>& terms() { return terms_; }
@@ -68,10 +87,10 @@ class IterationCache {
       std::tuple<const void*, const void*, const void*, const void*, const void*, bool>;
   static std::size_t place(const Key& key, int bits);
 
-  std::map<Deployment, std::uint64_t> numbers_;
-  std::uint64_t last_number_ = 0;
+  std::map<Deployment, std::uint32_t> numbers_;
+  std::uint32_t last_number_ = 0;
   Deployment latest_;  // asked for
-  std::uint64_t latest_number_ = 0;
+  std::uint32_t latest_number_ = 0;
   Table<IterationTerms> terms_{9};
   Table<IterationTime> times_{13};
   Table<IterationTime> floors_{8};

@@ -30,10 +30,21 @@ struct OperatorTerm {
   bool hand_over = false;  // from stage to stage
 };
 
+// The host's launches of what no CUDA graph covers.
+struct Launches {
+  base::Seconds hidden;  // the host runs ahead: kernels that take as long hide them
+  base::Seconds waited;  // the GPU waits for them, however long its kernels
+
+  // Time in which the GPU waits for the host, beside kernels of this time.
+  base::Seconds beside(base::Seconds kernels) const {
+    return waited + base::max(base::Seconds{}, hidden - kernels);
+  }
+};
+
 struct IterationTerms {
   std::vector<OperatorTerm> operators;  // in order, hand-overs last
   Exposed exposed;
-  base::Seconds launched;  // time in which the host launches what no CUDA graph covers
+  Launches launches;
 
   // The operators that depend on the context.
   struct OfContext {

@@ -20,9 +20,11 @@ namespace roofcast::sim {
 
 class FrontEnd {
  public:
-  // `serving` must outlive it. `mapping`: of the replica.
-  FrontEnd(const workloads::Serving& serving, const workloads::Mapping& mapping)
+  // `serving` must outlive it. `mapping`: of the replica. `of_text`: prompts are tokenised; those of recommenders are not.
+  FrontEnd(const workloads::Serving& serving, const workloads::Mapping& mapping,
+           bool of_text = true)
       : stack_(serving.stack),
+        of_text_(of_text),
         per_token_(
             serving.stack.message_overhead /
             static_cast<double>(serving.policy.stream_interval * serving.front_ends_of(mapping))),
@@ -31,7 +33,8 @@ class FrontEnd {
   // When the scheduler gets a request that arrives at `now`.
   base::Seconds take(base::Seconds now, std::int64_t prompt_tokens) {
     base::Seconds& free = free_[next_++ % free_.size()];
-    free = std::max(free, now) + workloads::intake_time(stack_, static_cast<double>(prompt_tokens));
+    free = std::max(free, now) +
+           workloads::intake_time(stack_, of_text_ ? static_cast<double>(prompt_tokens) : 0.0);
     return free + stack_.request_overhead;
   }
   // When clients have the tokens of an iteration that ends at `now`.
@@ -44,6 +47,7 @@ class FrontEnd {
 
  private:
   const workloads::Stack& stack_;
+  bool of_text_;
   base::Seconds per_token_;          // of a process, for each token of an iteration
   std::vector<base::Seconds> free_;  // time at which each process is free
   std::size_t next_ = 0;

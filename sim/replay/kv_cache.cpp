@@ -28,7 +28,7 @@ KvCache::KvCache(const ScenarioView& s, base::Bytes capacity)
       capacity_(static_cast<std::int64_t>(capacity.si())),
       keeps_prefixes_(s.serving->policy.prefix_cache && state_ == 0) {
   const workloads::KvOffload& offload = s.serving->kv_offload;
-  const auto link = offload.bandwidth ? offload.bandwidth : s.platform->system.chip.pcie;
+  const auto link = offload.bandwidth ? offload.bandwidth : s.platform->system.chip.host_link();
   const auto share = static_cast<std::int64_t>(offload.capacity.si()) / s.mapping->ranks();
   if (keeps_prefixes_ && share > 0 && link) {
     host_.emplace(share, *link);

@@ -18,7 +18,7 @@ namespace roofcast::sim {
 struct Replica {
   Replica(const ScenarioView& s, base::Bytes cache)
       : scheduler(s, cache),
-        front_end(*s.serving, *s.mapping),
+        front_end(*s.serving, *s.mapping, !s.model->recommender.has_value()),
         ends(scheduler.micro_batches(), base::Seconds::infinity()),
         tokens(scheduler.micro_batches(), 0),
         link_free(static_cast<std::size_t>(s.mapping->data_parallel)) {}

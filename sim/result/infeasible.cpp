@@ -202,7 +202,8 @@ std::string sentence(const Infeasible& infeasible) {
           },
           [](const NoHostLink&) {
             return std::string(
-                "the chip has no pcie to offload activations by, and training.offload no "
+                "the chip has no pcie or cpu_link to offload activations by, and training.offload "
+                "no "
                 "bandwidth");
           },
           [](const EndlessRun& r) {

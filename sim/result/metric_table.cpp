@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/decimal.hpp"
 #include "base/no_number.hpp"
 #include "sim/result/metric_validity.hpp"
 #include "sim/result/training_step.hpp"
@@ -45,9 +46,12 @@ double four_digits(double value) {
   if (!(std::abs(value) > 0.0) || std::isinf(value)) {
     return value;
   }
-  const double places = 3.0 - std::floor(std::log10(std::abs(value)));
-  const double scale = std::pow(10.0, std::abs(places));
-  return places > 0.0 ? std::round(value * scale) / scale : std::round(value / scale) * scale;
+  const int places = 3 - base::first_place(std::abs(value));
+  const auto power = static_cast<std::size_t>(std::abs(places));
+  const double scale = power < base::kPowersOfTen.size()
+                           ? base::kPowersOfTen[power]
+                           : std::pow(10.0, static_cast<double>(power));
+  return places > 0 ? std::round(value * scale) / scale : std::round(value / scale) * scale;
 }
 template <auto Value, models::Spread Spreads::*Of>
 double low(const E& e) {

@@ -6,14 +6,14 @@
 namespace roofcast::sim {
 
 // `first` is the share of TTFT in the end-to-end latency.
-Spreads spreads_of(const ScenarioView& s, const SteadyState& steady) {
-  const workloads::Stack& stack = s.serving->stack;
+Spreads spreads_of(const ScenarioView& s, const SteadyState& steady,
+                   const workloads::ServedErrors& servers) {
   const auto of_servers = [](const workloads::ServedError& e) {
     return models::Spread{1.0 - e.low, e.high - 1.0};
   };
   Spreads r;
-  r.ttft = models::together(steady.ttft_spread, of_servers(stack.ttft_error));
-  r.tpot = models::together(steady.tpot_spread, of_servers(stack.tpot_error));
+  r.ttft = models::together(steady.ttft_spread, of_servers(servers.ttft));
+  r.tpot = models::together(steady.tpot_spread, of_servers(servers.tpot));
   r.interactivity = models::inverse(r.tpot);
   const double first = steady.ttft_mean / steady.end_to_end;
   r.end_to_end = {first * r.ttft.below + (1.0 - first) * r.tpot.below,

@@ -26,7 +26,9 @@ struct Spreads {
   models::Spread step;    // of a scenario that trains
 };
 
-Spreads spreads_of(const ScenarioView& scenario, const SteadyState& steady);
+// `servers`: the errors of the stack, for as many pools.
+Spreads spreads_of(const ScenarioView& scenario, const SteadyState& steady,
+                   const workloads::ServedErrors& servers);
 
 // NaN throughout, for a scenario that does not serve.
 Spreads no_spreads();

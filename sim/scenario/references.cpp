@@ -300,6 +300,15 @@ void set_at_once(Node& document, std::string_view path, const base::Place& path_
   }
   Node* node = chip.empty() ? nullptr : document.find_path(chip);
   const Node before = node == nullptr ? Node() : *node;
+  const std::string_view knob =
+      before.is_map() && !replaces ? hardware::knob_of_die(below(path, chip)) : std::string_view();
+  if (!knob.empty()) {
+    problems.add(path_place, path,
+                 fmt::format("a die is read into the figures of its chip: set {}.{}, and what "
+                             "depends on it follows",
+                             chip, knob));
+    return;
+  }
   if (!replaces && before.is_map() && is_factor(value)) {
     hardware::state_default(*node, below(path, chip));
   }

@@ -91,7 +91,7 @@ struct ScenarioView {
   bool scans =
       false;  // one of many: few requests are followed, or none (sim/serving/sampled_loop.hpp)
   std::int64_t sample = 1;      // times the usual number of requests is followed
-  bool launches_ahead = false;  // the GPU never waits for the host's launches (launch_floor)
+  bool launches_ahead = false;  // kernels hide all launches that they may hide (launch_floor)
   const DraftModel* draft =
       nullptr;  // that serving.speculative runs, once it is derived (sim/iteration/draft_model.hpp)
   const FrontModels* front =

@@ -128,9 +128,9 @@ StreamedScenario read_streamed_scenario(Node document) {
   }
   const workloads::KvOffload& offload = streamed.scenario.serving.kv_offload;
   if (offload.capacity.si() > 0.0 && !offload.bandwidth &&
-      !streamed.scenario.platform.system.chip.pcie) {
+      !streamed.scenario.platform.system.chip.host_link()) {
     problems.add(document.find_path("serving.kv_offload")->place, "serving.kv_offload",
-                 "needs a bandwidth: the PCIe port of the chip is not known");
+                 "needs a bandwidth: the chip has no pcie or cpu_link that is known");
   }
   problems.throw_if_any();
   return streamed;

@@ -62,7 +62,7 @@ ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspa
   if (!e.fits()) {
     return e;
   }
-  e.spreads = spreads_of(pools.decode(), e.steady);
+  e.spreads = spreads_of(pools.decode(), e.steady, s.serving->stack.pool_errors);
   // Memory of a pool: its fixed part and the KV caches in use. A prefill rank holds prompts for TTFT (Little's law).
   const double prompts_held =
       e.steady.requests_per_second * (e.steady.ttft_mean / base::second) /

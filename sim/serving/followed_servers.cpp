@@ -45,7 +45,7 @@ FollowedServers::FollowedServers(const ScenarioView& s, double count, Workspace&
   q.computes_again = !policy.prefix_cache || states_of(s) > base::Bytes{};
   q.front_ends = s.serving->front_ends_of(*s.mapping);
   q.take = stack.intake_overhead;
-  q.take_token = stack.token_overhead;
+  q.take_token = s.model->recommender ? base::Seconds{} : stack.token_overhead;
   q.send = stack.message_overhead /
            static_cast<double>(s.serving->policy.stream_interval * q.front_ends);
   q.ahead = stack.request_overhead;

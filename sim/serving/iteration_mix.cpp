@@ -43,7 +43,7 @@ base::Watts IterationMix::power(double decodes_per_second, double mixed_per_seco
   // The energies are those of one rank of each stage, so one GPU has one part in `stages` of them.
   const base::Joules per_second =
       mixed_per_second * mixed.energy_above_idle + decodes_per_second * decode.energy_above_idle;
-  const base::Watts mean = rates.idle + per_second / stages / base::second;
+  const base::Watts mean = rates.rest() + per_second / stages / base::second;
   return mean > rates.limit ? rates.limit : mean;
 }
 

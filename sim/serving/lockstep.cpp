@@ -40,6 +40,7 @@ class Lockstep : LockstepCosts {
   Lockstep(const ScenarioView& s, double slots, double cache, Workspace& workspace)
       : LockstepCosts(s, slots, workspace),
         cache_(ranks_ * cache),
+        limited_(cache_ < kNoLimit),
         ahead_(s.serving->policy.plans_ahead && s.mapping->pipeline_parallel == 1) {
     input_ = static_cast<double>(s.traffic->input_tokens);
     per_token_ = 1.0 / prompt_;
@@ -177,20 +178,19 @@ class Lockstep : LockstepCosts {
   double ready() const {
     const double free = places_ - b_;
     const Seconds known = ahead_ && b_ > 0.0 ? planned_ : now_;
+    const double most = std::min(free, enough_);
     double count = 0.0;
     for (const Waiting& w : waiting_) {
-      if (w.first > known || count >= enough_) {
+      if (w.first > known) {
         break;
       }
       count += w.count;
-      if (count >= free) {
-        return free;
+      if (count >= most) {
+        return std::min(count, free);
       }
     }
     return count;
   }
-
-  bool limited() const { return cache_ < kNoLimit; }
 
   // Tokens in the KV cache.
   double held(double b) const { return b_ > 0.0 ? held_ * b / b_ : 0.0; }
@@ -207,7 +207,7 @@ class Lockstep : LockstepCosts {
       return;
     }
     const double waits = preempted_.empty() ? ready() : 0.0;
-    const double n = limited() ? std::min(waits, std::floor(room_for(input_, b))) : waits;
+    const double n = limited_ ? std::min(waits, std::floor(room_for(input_, b))) : waits;
     full_ = full_ || n < waits;
     if (n > 1e-6) {
       prompts(n, b);
@@ -224,7 +224,7 @@ class Lockstep : LockstepCosts {
     const double arrives = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 0.0;
     const double until = arrives + (ahead_ ? 1.0 : 0.0);
     double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
-    if (limited()) {
+    if (limited_) {
       const double full = std::floor((cache_ - held(b)) / (b * grown_));
       if (full < 1.0 && b_ > quantum()) {
         preempt();
@@ -284,7 +284,7 @@ class Lockstep : LockstepCosts {
     const Seconds time = iterations * t;
     planned_ = now_ + time - t;
     now_ += time;
-    if (limited()) {
+    if (limited_) {
       counted_.time += time;
       counted_.present += (b + lost_ * (1.0 + others_)) * time;
       counted_.lost += lost_ * (1.0 + others_) * time;
@@ -374,13 +374,13 @@ class Lockstep : LockstepCosts {
     for (base::TimeSample& first : counted_.ttft) {
       first.value += (share_ - 1.0) * base::max(Seconds{}, first.value - own_ * each_);
     }
-    ttft_ = merged(counted_.ttft);
-    tpot_ = merged(counted_.stays);
-    if (tpot_.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
-      tpot_.push_back({alone(std::max(1.0, decoding())) + extra(whole_), 1.0});
+    base::merge(counted_.ttft);
+    base::merge(counted_.stays);
+    if (counted_.stays.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
+      counted_.stays.push_back({alone(std::max(1.0, decoding())) + extra(whole_), 1.0});
     }
-    if (ttft_.empty()) {
-      ttft_.push_back({base::max(now_, extra(1.0)), 1.0});
+    if (counted_.ttft.empty()) {
+      counted_.ttft.push_back({base::max(now_, extra(1.0)), 1.0});
     }
     Solution found;
     SteadyState r;
@@ -389,13 +389,13 @@ class Lockstep : LockstepCosts {
 
   SteadyState finish(Solution& found, SteadyState& r) {
     found.rate = round_ > Seconds{} ? places_ / round_ : Hertz{};
-    LatencyMixture tpot(tpot_.size());
+    LatencyMixture tpot(counted_.stays.size());
     const double a_token =
         decodes_ > 0.0 ? decodes_ / static_cast<double>(s_.traffic->output_tokens - 1) : 0.0;
-    const Seconds followed = mean_of(ttft_);
+    const Seconds followed = mean_of(counted_.ttft);
     Seconds stay;
     if (decodes_ > 0.0) {
-      const Seconds interval = mean_of(tpot_);
+      const Seconds interval = mean_of(counted_.stays);
       stay = interval * decodes_;
       if (full_) {  // Little's law: rounds are not alike
         found.rate = counted_.present / counted_.time / stay;
@@ -414,8 +414,9 @@ class Lockstep : LockstepCosts {
       stay = stay * (found.rate / most);
       found.rate = most;
     }
-    const double scale = decodes_ > 0.0 ? a_token * (stay / (mean_of(tpot_) * decodes_)) : 0.0;
-    for (const base::TimeSample& s : tpot_) {
+    const double scale =
+        decodes_ > 0.0 ? a_token * (stay / (mean_of(counted_.stays) * decodes_)) : 0.0;
+    for (const base::TimeSample& s : counted_.stays) {
       tpot.add(s.weight, scale * s.value, {}, {});
     }
     const Seconds first = base::max(Seconds{}, clients_ / found.rate - stay);  // Little's law
@@ -423,8 +424,8 @@ class Lockstep : LockstepCosts {
     const Seconds later = base::max(Seconds{}, first - followed);
     const base::SquareSeconds variance =
         workloads::squared_variation(s_.traffic->input) * extra(1.0) * extra(1.0);
-    LatencyMixture firsts(ttft_.size());
-    for (const base::TimeSample& s : ttft_) {
+    LatencyMixture firsts(counted_.ttft.size());
+    for (const base::TimeSample& s : counted_.ttft) {
       firsts.add(s.weight, shorter * s.value + later, variance, {});
     }
     found.present = std::min(running_, found.rate * stay);
@@ -447,6 +448,7 @@ class Lockstep : LockstepCosts {
   }
 
   double cache_;          // tokens that the KV cache holds; infinite: it never fills
+  bool limited_;          // it may fill
   double input_ = 0;      // tokens of a sequence that begins to decode
   double grown_ = 1;      // tokens of a sequence in an iteration that is followed
   double per_token_ = 1;  // prompts
@@ -474,9 +476,7 @@ class Lockstep : LockstepCosts {
   double served_ = 0;     // prompts
   Seconds each_;          // of those of the last iteration with prompts
   Round counted_;
-  Seconds round_;           // that it took
-  base::TimeSamples ttft_;  // those of counted_, merged
-  base::TimeSamples tpot_;
+  Seconds round_;  // that it took
   base::queueing::Fifo<Waiting> waiting_;
   base::queueing::Fifo<Group> groups_;
   std::vector<Preempted> preempted_;  // the last is the first to run again

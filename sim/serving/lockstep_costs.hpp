@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "base/units/quantity.hpp"
 #include "sim/serving/server.hpp"
@@ -24,13 +25,13 @@ class Line {
     point.at = at;
     point.value = value;
     ++count_;
+    if (count_ > 2) {
+      bends_[count_ - 3] = points_[count_ - 2].at;
+    }
   }
   base::Seconds operator()(double at) const {
-    std::size_t i = 0;
-    while (i + 2 < count_ && points_[i + 1].at < at) {
-      ++i;
-    }
-    const Point& from = points_[i];
+    const auto piece = static_cast<std::size_t>(bends_[0] < at) + (bends_[1] < at);
+    const Point& from = points_[piece];
     return from.value + (std::max(at, points_.front().at) - from.at) * from.slope;
   }
 
@@ -40,7 +41,9 @@ class Line {
     base::Seconds value;
     base::Seconds slope;  // a unit of `at`, to the next point
   };
+  static constexpr double kNone = std::numeric_limits<double>::infinity();
   std::array<Point, 4> points_;
+  std::array<double, 2> bends_{kNone, kNone};  // where another piece begins
   std::size_t count_ = 0;
 };
 
@@ -51,6 +54,8 @@ class LockstepCosts : protected Server {
       : Server(s, slots, workspace),
         prompt_(static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens)),
         query_(static_cast<double>(s.serving->speculation.query_tokens())),
+        most_tokens_(ranks_ * stages_ *
+                     static_cast<double>(s.serving->limits.max_tokens_per_iteration)),
         first_(costs_.prompts_first()) {
     const double most = decodes_ > 0.0 ? running_ : 0.0;
     if (most > 0.0) {
@@ -68,9 +73,8 @@ class LockstepCosts : protected Server {
 
   // Tokens of a round of all micro-batches and ranks that b decodes leave to prompts.
   double budget(double b) const {
-    const auto tokens = static_cast<double>(s_.serving->limits.max_tokens_per_iteration);
     const double taken = first_ ? 0.0 : b * query_;
-    return std::max(1.0, ranks_ * stages_ * tokens - taken);
+    return std::max(1.0, most_tokens_ - taken);
   }
 
   // An iteration of b decodes without prompts, of the micro-batch that is the slowest. A division by one is left out.
@@ -81,11 +85,12 @@ class LockstepCosts : protected Server {
   // What n prompts add to it.
   base::Seconds extra(double n) const { return extra_(n); }
 
-  double prompt_;     // tokens of a prompt
-  double query_;      // tokens of a decode
-  bool first_;        // prompts run alone
-  double whole_ = 1;  // prompts that fit in an iteration, whole
-  double fits_ = 1;   // the same, where they may be cut
+  double prompt_;       // tokens of a prompt
+  double query_;        // tokens of a decode
+  double most_tokens_;  // of a round of all micro-batches and ranks
+  bool first_;          // prompts run alone
+  double whole_ = 1;    // prompts that fit in an iteration, whole
+  double fits_ = 1;     // the same, where they may be cut
 
  private:
   base::Seconds time(const workloads::Batch& batch) {

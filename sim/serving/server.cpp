@@ -106,7 +106,10 @@ double Server::micro(double decodes) const {
 }
 
 Seconds Server::intake() const {
-  return workloads::intake_time(s_.serving->stack, static_cast<double>(s_.traffic->input_tokens));
+  // The rows that a recommender looks up are no text.
+  const bool of_text = !s_.model->recommender.has_value();
+  return workloads::intake_time(s_.serving->stack,
+                                of_text ? static_cast<double>(s_.traffic->input_tokens) : 0.0);
 }
 
 Seconds Server::message_time() const {

@@ -310,8 +310,8 @@ class TwoPools {
     const auto mean = [&](const ScenarioView& pool, Hertz iterations, const IterationCost& cost) {
       const models::PowerRates& rates = pool.platform->machine.power;
       const double stages = as_double(pool.mapping->pipeline_parallel);
-      const base::Watts watts =
-          rates.idle + (iterations * base::second) / stages * cost.energy_above_idle / base::second;
+      const base::Watts watts = rates.rest() + (iterations * base::second) / stages *
+                                                   cost.energy_above_idle / base::second;
       return as_double(pool.serving->replicas * pool.mapping->ranks()) /
              as_double(s_.pools->ranks()) * (watts > rates.limit ? rates.limit : watts);
     };

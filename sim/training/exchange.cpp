@@ -37,6 +37,15 @@ std::int64_t stride_of_replicas(const ScenarioView& s, std::int64_t own, std::in
   return std::max<std::int64_t>(1, domain / together);
 }
 
+// Whether the next stage is in another domain.
+bool stages_in_domains_of_their_own(const ScenarioView& s) {
+  const workloads::Mapping& m = *s.mapping;
+  const std::int64_t within = s.training->rank_order == RankOrder::pipeline_then_data
+                                  ? m.ranks() / m.data_parallel
+                                  : m.ranks();
+  return within > s.platform->machine.scale_up_domain;
+}
+
 }  // namespace
 
 Seconds send_time(const ScenarioView& s, const MicroBatches& batches) {
@@ -46,14 +55,20 @@ Seconds send_time(const ScenarioView& s, const MicroBatches& batches) {
   }
   const models::Machine& machine = s.platform->machine;
   const std::int64_t domain = machine.scale_up_domain;
-  const std::int64_t stages_within = s.training->rank_order == RankOrder::pipeline_then_data
-                                         ? m.ranks() / m.data_parallel
-                                         : m.ranks();
   const double rows = as_double(batches.sequences * batches.tokens) /
                       as_double(m.context_parallel * m.tensor_parallel);
   const double bytes = rows * as_double(s.model->hidden) * workloads::kHiddenBytes;
-  return among(CollectiveKind::send_receive, bytes, 2, stages_within > domain ? domain : 1,
-               machine);
+  return among(CollectiveKind::send_receive, bytes, 2,
+               stages_in_domains_of_their_own(s) ? domain : 1, machine);
+}
+
+Leaves leaves_domain(const ScenarioView& s, const workloads::Mapping& mapping) {
+  const std::int64_t domain = s.platform->machine.scale_up_domain;
+  const std::int64_t replicas = mapping.data_parallel * mapping.context_parallel;
+  const std::int64_t stride =
+      stride_of_replicas(s, mapping.tensor_parallel, mapping.context_parallel);
+  return {replicas * stride > domain,
+          mapping.pipeline_parallel > 1 && stages_in_domains_of_their_own(s)};
 }
 
 Exchange exchange_of(const ScenarioView& s, const workloads::Mapping& mapping,

@@ -33,6 +33,12 @@ struct Exchange {
   base::Seconds reduced, gathered;
 };
 
+// Whether gradients and parameters, and what stages send each other, leave the scale-up domain.
+struct Leaves {
+  bool exchange = false, sends = false;
+};
+Leaves leaves_domain(const ScenarioView& scenario, const workloads::Mapping& mapping);
+
 // `layers`: of the fullest stage. Gradients or parameters that are sharded travel layer by layer, and those of embedding and
 // head after them (the units of PyTorch's FSDP). Each of these exchanges has all the hops.
 Exchange exchange_of(const ScenarioView& scenario, const workloads::Mapping& mapping,

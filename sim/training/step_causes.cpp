@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "sim/training/exchange.hpp"
 #include "sim/training/training.hpp"
 
 namespace roofcast::sim {
@@ -16,9 +17,11 @@ void tell_step_causes(const ScenarioView& s, ServingEstimate& estimate) {
   const MicroBatches batches = micro_batches(s);
   const double passes = s.training->trainer.slowdown * static_cast<double>(batches.count);
   const base::Seconds link = passes * step.sends + step.exchange;
+  const Leaves leaves = leaves_domain(s, workloads::training_mapping(*s.model, *s.mapping));
   const base::Seconds straggler = step.straggler + step.jitter;
   CauseSum sum;
-  sum.add({{Cause::link, 1.0}}, link);
+  sum.add({{leaves.sends ? Cause::nic : Cause::link, 1.0}}, passes * step.sends);
+  sum.add({{leaves.exchange ? Cause::nic : Cause::link, 1.0}}, step.exchange);
   sum.add({{Cause::straggler, 1.0}}, straggler);
   sum.add({{Cause::hbm, 1.0}}, step.optimizer);
   sum.add({{Cause::host, 1.0}}, step.host);

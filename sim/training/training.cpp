@@ -63,7 +63,7 @@ Seconds offload_time(const ScenarioView& s, const workloads::Mapping& mapping,
     return {};
   }
   const base::BytesPerSecond port =
-      s.platform->system.chip.pcie.value_or(base::BytesPerSecond::infinity());
+      s.platform->system.chip.host_link().value_or(base::BytesPerSecond::infinity());
   return models::offloaded_bytes(*s.model, mapping,
                                  workloads::training_precision(*s.precision, *s.training),
                                  *s.training, as_double(batches.sequences * batches.tokens)) /
@@ -329,7 +329,7 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
       base::Flops::from_si(step.model_flop / as_double(mapping.ranks())) / step.time;
   step.utilisation = step.model_flop_rate.si() / peak_of(s);
   step.energy_above_idle =
-      count / as_double(stages) * (draw.energy - machine.power.idle * draw.time);
+      count / as_double(stages) * (draw.energy - machine.power.rest() * draw.time);
   step.footprint = footprint_of(s, mapping, batches);
   step.operators_spread = operators_spread(
       passes, (step.passes + step.bubble + step.jitter) / step.time, machine.uncertainty);
@@ -413,7 +413,7 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
     e.infeasible = infeasible::NoPrediction{};
     return;
   }
-  if (t.offload.layers > 0 && !t.offload.bandwidth && !s.platform->system.chip.pcie) {
+  if (t.offload.layers > 0 && !t.offload.bandwidth && !s.platform->system.chip.host_link()) {
     e.infeasible = infeasible::NoHostLink{};
     return;
   }
@@ -454,7 +454,7 @@ ServingEstimate estimated(const ScenarioView& s, Workspace& workspace) {
   e.max_running = std::numeric_limits<double>::quiet_NaN();
   e.steady = no_steady_state();
   e.spreads = training_spreads(step.operators_spread, t.trainer);
-  e.steady.power = s.platform->machine.power.idle + step.energy_above_idle / step.time;
+  e.steady.power = s.platform->machine.power.rest() + step.energy_above_idle / step.time;
   e.workflow = workflow;
   return e;
 }

@@ -100,7 +100,7 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
     }
   }
   const base::BytesPerSecond port = checkpoint.snapshot.value_or(
-      s.platform->system.chip.pcie.value_or(base::BytesPerSecond::infinity()));
+      s.platform->system.chip.host_link().value_or(base::BytesPerSecond::infinity()));
   const Seconds snapshot = bytes / all / port;
   m.stall = checkpoint.asynchronous ? snapshot : bytes / checkpoint.write;
   m.save = checkpoint.asynchronous ? bytes / checkpoint.write : Seconds{};
@@ -237,7 +237,7 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   }
   const double computes =
       shares.useful + shares.stragglers + shares.evaluation + shares.lost + shares.stalls;
-  const base::Watts idle = s.platform->machine.power.idle;
+  const base::Watts idle = s.platform->machine.power.rest();
   r.energy = r.mean.time *
              (static_cast<double>(e.gpus) * (computes * e.steady.power + (1.0 - computes) * idle) +
               spare_gpus(s) * idle);

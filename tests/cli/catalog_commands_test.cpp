@@ -102,7 +102,13 @@ TEST_CASE("show prints every entry of the catalog as a document that check accep
       roofcast.write(id + ".yaml", text);
     }
     for (const std::string& id : base::catalog_ids(kind.catalog())) {
-      const Outcome outcome = roofcast.run({"check", id + ".yaml"});
+      // No key tells the kind of an architecture of which only the name is known.
+      const bool tells = lines_of(roofcast.output({"show", std::string(kind.name), id})).size() > 2;
+      std::vector<std::string> command{"check", id + ".yaml"};
+      if (!tells) {
+        command.insert(command.end(), {"--kind", std::string(kind.name)});
+      }
+      const Outcome outcome = roofcast.run(command);
       INFO(kind.name << " " << id << ": " << outcome.err);
       CHECK(outcome.code == 0);
       CHECK(outcome.out.starts_with(id + ".yaml: ok, "));

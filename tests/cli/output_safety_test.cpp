@@ -160,7 +160,7 @@ TEST_CASE("A sweep that Ctrl-C or SIGTERM ends leaves nothing unfinished", "[cli
   for (const auto& [signal, code] : {std::pair{"INT", 128 + 2}, std::pair{"TERM", 128 + 15}}) {
     INFO(signal);
     const Outcome ended = roofcast.shell("timeout --preserve-status -s " + std::string(signal) +
-                                         " 0.3 roofcast sweep '" + example("llama70b_million") +
+                                         " 2 roofcast sweep '" + example("llama70b_million") +
                                          "' --csv r.csv --quiet --force");
     CHECK(ended.code == code);
     CHECK(contains(ended.err, "With --resume, what is done is kept"));
@@ -268,7 +268,7 @@ TEST_CASE("Rows are not written as CSV under a name of something else", "[cli]")
     INFO(command);
     const Outcome outcome = roofcast.shell("roofcast " + std::string(command));
     CHECK(outcome.code == 2);
-    CHECK(contains(outcome.err, "choose a name that ends in .csv or .csv.gz"));
+    CHECK(contains(outcome.err, "choose a name that ends in .csv"));
     CHECK(roofcast.shell("ls o.* 2>/dev/null").out.empty());
   }
 }

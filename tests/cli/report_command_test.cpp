@@ -42,7 +42,7 @@ TEST_CASE("A report made from the CSV is the one the sweep made, but for its tit
   if (!roofcast.exists()) {
     return;
   }
-  for (const char* csv : {"o.csv", "o.csv.gz"}) {
+  for (const char* csv : {"o.csv", "o.csv.gz", "o.csv.zst"}) {
     roofcast.output({"sweep", example("llama70b_what_if"), "--csv", csv, "--report", "first.html",
                      "--quiet", "--force"});
     roofcast.output({"report", csv, "-o", "second.html", "--force"});

@@ -192,7 +192,7 @@ TEST_CASE("Host memory for the KV cache needs a link whose rate is known", "[cli
                                             "--set", "serving.kv_offload={capacity: 1 TB}"};
   const Outcome refused = roofcast.run(simulate(unknown));
   CHECK(refused.code == 2);
-  CHECK(contains(refused.err, "needs a bandwidth: the PCIe port of the chip is not known"));
+  CHECK(contains(refused.err, "needs a bandwidth: the chip has no pcie or cpu_link that is known"));
   std::vector<std::string> known = unknown;
   known.back() = "serving.kv_offload={capacity: 1 TB, bandwidth: 50 GB/s}";
   CHECK(contains(roofcast.output(simulate(known)), "TTFT"));

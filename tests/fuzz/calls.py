@@ -2,6 +2,7 @@
 """Calls of every command that are right: what the soak changes. And the files that they read, all small."""
 
 import csv
+import functools
 import gzip
 import io
 import itertools
@@ -152,15 +153,31 @@ COLLECTIVES = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broa
 SMALL = 60_000  # bytes of a file that is worth changing
 
 
+@functools.lru_cache(maxsize=1)
+def columns_of(path):
+    """The lines of a transposed table, some of which have megabytes."""
+    with gzip.open(path, "rt") as lines:
+        return lines.read().splitlines()
+
+
+def cells_of(line):
+    return next(csv.reader([line])) if '"' in line else line.split(",")
+
+
 def rows_of(path, rows, where=()):
     """A few rows, from the whole of a table that may be compressed or transposed."""
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-    lines = list(csv.reader(io.StringIO(text)))
     if ".columns" in path.name:
-        lines = list(zip(*lines))
-    body = [line for line in lines[1:] if all(word in line for word in where)]
-    picked = [lines[0]] + body[:: max(1, len(body) // rows)][:rows]
+        columns = columns_of(path)
+        found = set(range(1, len(cells_of(columns[0]))))
+        for word in where:
+            found &= {i for column in columns if word in column for i, cell in enumerate(cells_of(column)) if cell == word}
+        chosen = [0] + sorted(found)[:: max(1, len(found) // rows)][:rows]
+        picked = list(zip(*([cells[i] for i in chosen] for cells in map(cells_of, columns))))
+    else:
+        with path.open(newline="") as text:
+            lines = list(csv.reader(text))
+        body = [line for line in lines[1:] if all(word in line for word in where)]
+        picked = [lines[0]] + body[:: max(1, len(body) // rows)][:rows]
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(picked)
     return out.getvalue()
@@ -248,8 +265,9 @@ def calls(results, parts, entries, configs):
         if name == "agents.yaml":
             continue  # its network takes seconds to ask so often
         metric = "step_s" if trains else "tpot_mean_s"
-        add(f"brief {name} --no-replay", *files)
-        add(f"sensitivity {name} --metric {metric} --format json", *files)
+        if name != "stages.yaml":  # 150 estimates, each of which follows some thousand requests: 4 s
+            add(f"brief {name} --no-replay", *files)
+            add(f"sensitivity {name} --metric {metric} --format json", *files)
         add(f"sensitivity {name} --metric {metric} --vary system.chip.hbm.bandwidth=x0.8..x2 --rows 32", *files)
         add(["solve", name, "--vary", "system.chip.hbm.bandwidth=x0.5..x2", "--until", f"{metric} <= 0.03", "--no-replay"], *files)
     for name in ("serve.yaml", "open.yaml"):
@@ -303,7 +321,7 @@ def calls(results, parts, entries, configs):
         if kind in ("system", "model", "precision", "price", "stack", "trainer", "failure", "chip", "calibration"):
             add(["estimate", scenario, "--no-replay", "--format", "json", "--set", f"{path}=./{kind}_{name}.yaml"], scenario, f"{kind}_{name}.yaml")
         if kind == "claim":
-            add("calibrate claims", f"{kind}_{name}.yaml>own/{folder}/{name}.yaml")
+            add("calibrate claims --page runs", f"{kind}_{name}.yaml>own/{folder}/{name}.yaml")
         if name in ("h200_sxm", "hgx_h200", "llama-3.1-70b", "fp8", "vllm", "h200_sxm.vllm", "generic"):
             add("estimate serve.yaml --no-replay --format json", "serve.yaml", f"{kind}_{name}.yaml>own/{folder}/{name}.yaml")
             add(f"show {kind} {name}", f"{kind}_{name}.yaml>own/{folder}/{name}.yaml")

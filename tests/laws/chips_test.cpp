@@ -53,6 +53,27 @@ TEST_CASE("A dense 16-bit peak is units times width times clock, within 2 %, or 
   CHECK(checked >= 30);
 }
 
+TEST_CASE("Formats of an architecture are those of its chips' datasheets, within 4 %", "[laws]") {
+  std::size_t checked = 0;
+  for (const hardware::Chip& chip : chips()) {
+    const auto* architecture = hardware::architecture_called(chip.architecture);
+    REQUIRE(architecture != nullptr);
+    const auto kind = hardware::kind_of_die(chip);
+    for (int i = 1; kind && i < base::kMathTypes; ++i) {
+      const auto type = static_cast<MathType>(i);
+      const std::vector<double>& ratios = architecture->formats[static_cast<std::size_t>(i)];
+      if (chip.peak(type).si() > 0.0 && type != MathType::fp32) {
+        INFO(chip.id << " " << base::name(type));
+        REQUIRE(!ratios.empty());
+        CHECK(chip.peak(type) / hardware::peak_of_16_bits(chip) ==
+              Approx(ratios[*kind]).epsilon(0.04));
+        ++checked;
+      }
+    }
+  }
+  CHECK(checked >= 100);
+}
+
 TEST_CASE("A peak that SMs and clock do not make is told, with what they make", "[laws]") {
   const auto note = [](const std::string& changes, const std::string& chip = "h100_sxm") {
     base::Problems problems;
@@ -118,6 +139,9 @@ TEST_CASE("Every figure of a chip is of the size its unit belongs to", "[laws]")
     }
     if (chip.pcie) {
       check_range(chip.pcie->si(), 10e9, 130e9);
+    }
+    if (chip.cpu_link) {
+      check_range(chip.cpu_link->si(), 100e9, 1e12);
     }
     if (chip.clock_used()) {
       check_range(chip.clock_used()->si(), 1e9, 3e9);

@@ -4,8 +4,11 @@
 #include "models/power.hpp"
 
 #include <cmath>
+#include <string>
 
+#include "sim/estimate.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/cases/serving_cases.hpp"
 #include "tests/laws/cases/violations.hpp"
@@ -98,6 +101,23 @@ TEST_CASE("More of anything takes no less time and more energy", "[laws]") {
   }
   ROOFCAST_CHECK_LAW(time);
   ROOFCAST_CHECK_LAW(energy);
+}
+
+TEST_CASE("However many SMs a chip has, a server draws more than nothing and at most the limit",
+          "[laws]") {
+  for (const char* sms : {"132", "1320", "13200", "373160"}) {
+    const sim::Scenario s = sim::read_scenario(base::parse_document(
+        "test", std::string("system: {base: hgx_h200, chip: {base: h200_sxm, compute: {sms: ") +
+                    sms +
+                    "}}}\nmodel: llama-3.1-8b\nprecision: fp8\nserving: {stack: vllm}\n"
+                    "traffic: {input_tokens: 512, output_tokens: 64, concurrency: 8}\n"));
+    sim::Workspace workspace;
+    const sim::ServingEstimate e = sim::estimate(sim::view(s), workspace);
+    CAPTURE(sms);
+    REQUIRE(e.fits());
+    CHECK(e.steady.power.si() > 0.0);
+    CHECK(e.steady.power <= s.platform.machine.power.limit);
+  }
 }
 
 TEST_CASE("Energy of a token is the power of all GPUs over their tokens", "[laws][long]") {

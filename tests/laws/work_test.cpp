@@ -263,7 +263,9 @@ TEST_CASE("Prefill of longer, more or further cached prompts takes no less time"
   ROOFCAST_CHECK_LAW(cached);
 }
 
-TEST_CASE("More bytes take no less time in elementwise kernels and expert routing", "[laws]") {
+TEST_CASE(
+    "More bytes, or more experts, take no less time in elementwise kernels and expert routing",
+    "[laws]") {
   Violations law(1e-9);
   for (const auto& p : platforms()) {
     grow(law, p, sizes(1000000), [&](std::int64_t v) {
@@ -274,6 +276,11 @@ TEST_CASE("More bytes take no less time in elementwise kernels and expert routin
       return workloads::ExpertRouting{v, 8.0 * static_cast<double>(v), 7168, 256,
                                       8, base::NumberFormat::fp8};
     });
+    for (const auto format : {base::NumberFormat::bf16, base::NumberFormat::fp8_block}) {
+      grow(law, p, sizes(1024), [&](std::int64_t v) {
+        return workloads::ExpertRouting{64, 512.0, 7168, 1024, 8, format, false, v};
+      });
+    }
   }
   ROOFCAST_CHECK_LAW(law);
 }

@@ -153,7 +153,8 @@ class Estimates(unittest.TestCase):
     def test_it_has_what_the_command_prints_as_json(self):
         printed = json.loads(program("estimate", SOURCE / "examples" / "llama-70b.yaml", "--format", "json"))
         estimate = roofcast.estimate(SCENARIO)
-        self.assertEqual(set(printed) - set(estimate), {"roofcast", "units", "made_by", "load", "replay", "limited_by"})
+        of_the_answer = {"roofcast", "units", "made_by", "load", "replay", "limited_by", "full_iterations"}
+        self.assertEqual(set(printed) - set(estimate), of_the_answer)
         for metric, limit in printed["limited_by"].items():
             self.assertEqual(estimate.limited_by(metric), limit["by"], metric)
         for name, value in estimate.items():

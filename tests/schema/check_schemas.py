@@ -29,6 +29,7 @@ except ImportError as error:
 
 FOLDERS = {
     "chip": "hardware/chips",
+    "architecture": "hardware/architectures",
     "system": "hardware/systems",
     "calibration": "hardware/calibrated",
     "price": "hardware/prices",
@@ -43,13 +44,13 @@ FOLDERS = {
 
 # Bad documents whose form is right: only the reader knows what is wrong in them.
 MEANING = {
-    "chip": {"cap_above_the_tdp"},
+    "chip": {"cap_above_the_tdp", "misspelt_architecture"},
     "model": {
         "expert_load_no_way", "expert_load_too_few_counts", "expert_load_two_ways", "held_cache_needs_too_many_heads", "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "latent_ratio_does_not_divide", "moe_without_group", "sliding_attention_without_window",
         "top_k_more_than_experts",
     },
     "system": {
-        "chip_not_described_in_full", "chip_without_a_16_bit_rate", "domain_larger_than_system", "mesh_that_reduces",
+        "chip_not_described_in_full", "chip_without_a_16_bit_rate", "domain_larger_than_system", "hosts_of_a_rack_that_is_a_domain", "mesh_that_reduces",
         "mesh_with_too_few_links", "no_nvlink_port", "no_scale_out", "pcie_rate_unknown", "switch_without_links",
         "unknown_chip",
     },
@@ -69,11 +70,14 @@ MEANING = {
     },
 }
 # What the reader then says; a sweep may be wrong in any value that an axis sets.
-MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips|one of .* is expected|needs autoregressive")
+MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips|one of .* is expected|needs autoregressive|kinds of dies have ")
 
 # Right documents of forms that the catalog has none of.
 OTHER_FORMS = [
     ("chip", "{base: h100_sxm, name: unbuilt, tensor.bf16: x1.35, hbm: {bandwidth: x1.5}, source: made up}"),
+    ("chip", """{name: a die, vendor: nobody, architecture: hopper, die: {sms: 100, clock: 2 GHz, source: made up},
+      tensor: {fp8: 3000 TFLOPS}, hbm: {type: HBM4, capacity: 192 GB, bandwidth: 8 TB/s, source: made up},
+      l2: {capacity: 80 MiB, source: made up}, power: {tdp: 900 W, source: made up}}"""),
     ("model", "{base: llama-3.1-8b, layers: [{count: 16, mixer: attention, ffn: mlp}], published: null}"),
     ("precision", "{weights: fp8, activations: fp8, kv_cache: fp8, head: {weights: fp8}, mlp: null}"),
     ("scenario", """{system: {base: hgx_h200, chip.hbm.bandwidth: x1.5, chip: {base: h100_sxm}},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/integers.hpp"
 #include "workloads/graph/graph_builder.hpp"
 #include "workloads/graph/unfused_kernels.hpp"
 
@@ -152,11 +153,18 @@ void GraphBuilder::experts(double count) {
   const std::int64_t up = (moe.gated ? 2 : 1) * width;
   const double rows = pairs * static_cast<double>(hidden);
   sort("moe.sort", rows, rows);
-  const bool second = fusion_.alternative_experts;
-  call(
-      "moe.routing",
-      ExpertRouting{tokens_, pairs, hidden, moe.experts + joined, moe.top_k + joined, sent, second},
-      count);
+  const bool second =
+      fusion_.alternative_experts ||
+      (fusion_.alternative_mxfp4_experts && format.weights == base::NumberFormat::mxfp4 &&
+       format.activations == base::NumberFormat::fp8);
+  const std::int64_t searched =
+      fusion_.searches_experts && !second
+          ? base::ceil_div(moe.experts + placement.redundant, placement.ranks) + joined
+          : 0;
+  call("moe.routing",
+       ExpertRouting{tokens_, pairs, hidden, moe.experts + joined, moe.top_k + joined, sent, second,
+                     searched},
+       count);
   if (beside) {
     share_behind();
   }

@@ -13,6 +13,8 @@ void read(base::Fields& f, Fusion& fusion) {
   f.flag("all_reduce_norm", fusion.norm);
   f.flag("copies_large_sums", fusion.copies_large_sums, base::optional);
   f.flag("alternative_experts", fusion.alternative_experts, base::optional);
+  f.flag("alternative_mxfp4_experts", fusion.alternative_mxfp4_experts, base::optional);
+  f.flag("searches_experts", fusion.searches_experts, base::optional);
   f.flag("separate_cache_write", fusion.separate_cache_write, base::optional);
   f.flag("tf32_products", fusion.tf32_products, base::optional);
   f.choice<Exchange>("exchange", fusion.exchange,

@@ -53,7 +53,10 @@ struct Fusion {
   // experts is inside their operator, where the compiler does not see it
   // (vllm-project/vllm@0014ec6 vllm/model_executor/layers/fused_moe/layer.py).
   bool norm = false;
-  bool alternative_experts = false;   // GroupedGemm::alternative_kernel
+  bool alternative_experts = false;  // GroupedGemm::alternative_kernel
+  // The same, for weights in MXFP4 and activations in FP8 only.
+  bool alternative_mxfp4_experts = false;
+  bool searches_experts = false;      // ExpertRouting::searched_experts, but in alternative kernels
   bool separate_cache_write = false;  // a kernel of its own writes keys and values to the cache
   bool tf32_products = false;         // tensor cores multiply what is in fp32, in tf32
   Exchange exchange = Exchange::all_to_all;

@@ -164,7 +164,8 @@ struct ExpertRouting {
   std::int64_t experts = 0;
   std::int64_t top_k = 0;
   NumberFormat activations = NumberFormat::bf16;
-  bool alternative_kernel = false;  // as GroupedGemm's
+  bool alternative_kernel = false;    // as GroupedGemm's
+  std::int64_t searched_experts = 0;  // of the rank: kernels pass over them in search of rows
   friend bool operator==(const ExpertRouting&, const ExpertRouting&) = default;
 };
 

@@ -30,6 +30,11 @@ void read(base::Fields& f, ServedError& error) {
   f.number("high", error.high, {1.0, 1e3});
 }
 
+void read(base::Fields& f, ServedErrors& errors) {
+  f.group("ttft", [&](base::Fields& g) { read(g, errors.ttft); });
+  f.group("tpot", [&](base::Fields& g) { read(g, errors.tpot); });
+}
+
 void read_policy(base::Fields& f, SchedulerPolicy& policy) {
   f.choice<ScheduleOrder>(
       "order", policy.order,
@@ -111,6 +116,7 @@ void read(base::Fields& f, Stack& stack) {
     g.flag("asynchronous", stack.asynchronous);
     g.number("hidden_launch", stack.hidden_launch, {0.0, 1.0});
     g.quantity("eager_operator", stack.eager_operator, base::not_negative);
+    g.number("waited_launches", stack.waited_launches, {0.0, 1.0}, base::optional);
     g.number("latent_operators", stack.latent_operators, base::not_negative, base::optional);
     g.number("expert_operators", stack.expert_operators, base::not_negative, base::optional);
     g.integer("graph_tokens", stack.graph_tokens, base::not_negative, base::optional);
@@ -135,8 +141,10 @@ void read(base::Fields& f, Stack& stack) {
       },
       base::optional);
   f.group("errors", [&](base::Fields& g) {
-    g.group("ttft", [&](base::Fields& e) { read(e, stack.ttft_error); });
-    g.group("tpot", [&](base::Fields& e) { read(e, stack.tpot_error); });
+    read(g, stack.errors);
+    stack.pool_errors = stack.errors;
+    g.group(
+        "two_pools", [&](base::Fields& e) { read(e, stack.pool_errors); }, base::optional);
     g.source();
   });
 }

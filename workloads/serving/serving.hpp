@@ -87,11 +87,15 @@ enum class FractionOf : std::uint8_t {
   free_memory,  // what the model leaves free: the cache (TensorRT-LLM's free_gpu_memory_fraction)
 };
 
-// How far forecasts were from measured servers of this stack.
+// How far forecasts were from measured servers of a stack.
 struct ServedError {
   std::int64_t rows = 0;         // measurements
   double median = 0.0;           // of |predicted / measured − 1|
   double low = 1.0, high = 1.0;  // 5 % and 95 % quantiles of measured / predicted
+};
+struct ServedErrors {
+  ServedError ttft;
+  ServedError tpot;
 };
 
 struct Stack {
@@ -116,6 +120,8 @@ struct Stack {
   double hidden_launch = 0.0;      // share of the launch of a kernel that the kernel before hides
   // Host time of an operator in eager mode, where prompts rule out a CUDA graph.
   base::Seconds eager_operator;
+  // Share of these times that no kernel hides, with prompts. With MLA it is 1.
+  double waited_launches = 0.0;
   // Operators in eager mode beyond those of the graph: in a layer with MLA, and in a layer with experts.
   double latent_operators = 0.0;
   double expert_operators = 0.0;
@@ -124,8 +130,8 @@ struct Stack {
   Fusion fusion;
   bool attention_dp_tensor_parallel = true;  // a group of attention DP may have several GPUs
   bool whole_blocks = false;  // ranks share weights by whole blocks of 128 x 128 scales
-  ServedError ttft_error;
-  ServedError tpot_error;
+  ServedErrors errors;        // of servers of one pool
+  ServedErrors pool_errors;   // of two pools; where none were measured, those of one
 };
 
 // The time that the front end needs for a request of so many prompt tokens before it passes the request on.

@@ -63,7 +63,9 @@ std::vector<double> evened(const std::vector<double>& ends, double shape) {
     const double scale = squares > 0.0 ? std::sqrt(as_double(halves.size()) / squares) : 1.0;
     std::vector<Half> next;
     for (const Half& h : halves) {
-      const double share = std::clamp(h.mean + scale * h.deviation * h.z, 0.0, 1.0);
+      // Mirrored at the ends: requests come at one time only where they were drawn so.
+      const double inside = std::abs(h.mean + scale * h.deviation * h.z);
+      const double share = std::max(0.0, 1.0 - std::abs(1.0 - inside));
       even[h.middle()] = even[h.from] + share * (even[h.upto] - even[h.from]);
       for (const Half& half : {Half{h.from, h.middle()}, Half{h.middle(), h.upto}}) {
         if (half.upto - half.from > 1) {

@@ -3,8 +3,8 @@
 
     scenario = roofcast.Scenario("mine.yaml")             # or a dict of the keys that the YAML would have
     scenario["system.chip.hbm.bandwidth"] = "x1.5"        # a knob: its dotted path, and a value or a factor
-    roofcast.estimate(scenario)["tpot_mean_s"]            # some microseconds
-    roofcast.sweep({"base": scenario, "axes": {"traffic.concurrency": [1, 8, 64]}}).to_pandas()
+    roofcast.estimate(scenario)["tpot_mean_s"]            # about a millisecond, most of it to read the scenario
+    roofcast.sweep({"base": scenario, "axes": {"traffic.concurrency": [1, 8, 64]}}).to_pandas()   # many at once: 10 µs each
 
 Wherever a scenario, a sweep or a roadmap is expected, a dict, a path of a YAML or JSON file, or a Scenario will do.
 `changes` maps dotted paths of knobs to values: {"system": "hgx_b200", "traffic.concurrency": 64}. Figures are in SI

@@ -21,6 +21,12 @@ json answer(const Program& roofcast, const std::string& line) {
   return json::parse(roofcast.output(words(line + " --json")));
 }
 
+std::string refusal(const Program& roofcast, const std::string& line) {
+  const Outcome outcome = roofcast.run(words(line));
+  CHECK(outcome.code == 2);
+  return outcome.err;
+}
+
 }  // namespace
 
 TEST_CASE("A kernel under a cap has the clock, watts and joules of the power model", "[cli]") {
@@ -173,6 +179,51 @@ TEST_CASE("A protocol is forced with any algorithm, or with the one that is name
   CHECK(all["points"][2]["algorithm"] == "ring Simple");
   CHECK(answer(roofcast, line + " --algorithm ring-ll")["runner_up"] ==
         answer(roofcast, line)["runner_up"]);
+}
+
+TEST_CASE("A choice that a kernel does not have is a row of its curve that says why", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string line = "kernel gemm --m 512 --n 8192 --k 8192 --chip h100_sxm";
+  const json tiles = answer(roofcast, line + " --vary tile=128x128,512x512,128x256");
+  REQUIRE(tiles["points"].size() == 3);
+  CHECK(tiles["points"][0]["runs"] == true);
+  CHECK(tiles["points"][1]["runs"] == false);
+  CHECK_THAT(
+      refusal(roofcast, line + " --tile 512x512"),
+      ContainsSubstring("--tile 512x512: " + tiles["points"][1]["reason"].get<std::string>()));
+  const std::string ranks = "collective all_to_all --system hgx_h100 --ranks 8 --bytes 1MB";
+  const json protocols = answer(roofcast, ranks + " --vary protocol=LL,LL128");
+  REQUIRE(protocols["points"].size() == 2);
+  CHECK(protocols["points"][1]["reason"].get<std::string>().starts_with("these ranks have no"));
+  // A word that names nothing ends the curve.
+  CHECK_THAT(refusal(roofcast, line + " --vary tile=128x128,large"),
+             ContainsSubstring("expects ROWSxCOLUMNS"));
+  CHECK_THAT(refusal(roofcast, ranks + " --vary protocol=LL256"), ContainsSubstring("LL256"));
+}
+
+TEST_CASE("Blanks around a name, an end or a step of --vary say nothing", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> line =
+      words("kernel gemm --n 8192 --k 8192 --chip h100_sxm --csv");
+  const auto rows = [&](const char* vary, const char* file) {
+    std::vector<std::string> all = line;
+    all.insert(all.end(), {file, "--force", "--vary", vary});
+    if (std::string(vary).find("system") == 0) {
+      all.insert(all.end(), {"--m", "512"});
+    }
+    roofcast.output(all);
+    return roofcast.read(file);
+  };
+  CHECK(rows("m = 256 .. 1000 + 256", "a.csv") == rows("m=256..1000+256", "b.csv"));
+  CHECK(rows("m = 256, 512", "a.csv") == rows("m=256,512", "b.csv"));
+  CHECK(rows("system.chip.power.cap = 300 W .. 700 W + 200 W", "a.csv") ==
+        rows("system.chip.power.cap=300 W..700 W+200 W", "b.csv"));
 }
 
 TEST_CASE("Half the shared memory, or registers, takes a tile away", "[cli]") {

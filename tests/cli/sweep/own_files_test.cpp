@@ -145,4 +145,31 @@ TEST_CASE("A scenario that is saved elsewhere names the files of the one that it
   CHECK(roofcast.run({"check", "b/y.yaml"}).code == 0);
 }
 
+TEST_CASE(
+    "A page and an answer name files of the user as they are seen from the folder, and no folder "
+    "above it",
+    "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  const std::string above = roofcast.path("").parent_path().string();
+  const std::string answer = roofcast.output(
+      {"sweep", "s.yaml", "--csv", "r.csv", "--report", "r.html", "--no-replay", "--json"});
+  CHECK(contains(roofcast.read("r.sweep.yaml"), above));  // means the same in any folder
+  for (const std::string& told : {answer, roofcast.read("r.html")}) {
+    CHECK(contains(told, "precision.yaml"));
+    CHECK_FALSE(contains(told, above));
+  }
+  // From a folder below that of the files.
+  const Outcome below = roofcast.shell(
+      "mkdir below && cd below && HOME=\"$(dirname \"$PWD\")\" roofcast sweep ../s.yaml --csv "
+      "b.csv "
+      "--report b.html --no-replay --quiet");
+  CHECK(below.code == 0);
+  CHECK(contains(roofcast.read("below/b.html"), "../precision.yaml"));
+  CHECK_FALSE(contains(roofcast.read("below/b.html"), above));
+}
+
 }  // namespace roofcast::cli::cli_sweep_own_files

@@ -103,7 +103,13 @@ TEST_CASE("A page and a JSON answer hold what made them, and are made again from
         {"solve llama-70b.yaml --vary traffic.concurrency=1..8 --until 'tpot_p95_s <= 0.02' "
          "--json > solve.json",
          "solve.json"},
-        {"sensitivity llama-70b.yaml --report s.html", "s.html"}}) {
+        {"sensitivity llama-70b.yaml --report s.html", "s.html"},
+        {"kernel gemm --m 512 --n 8192 --k 8192 --chip h100_sxm --json > k.json", "k.json"},
+        {"collective all_reduce --system hgx_h100 --ranks 8 --bytes 1MB --vary protocol=LL,Simple "
+         "--json > c.json",
+         "c.json"},
+        {"pareto a.csv --maximize throughput_tok_per_s_per_gpu --json > front.json", "front.json"},
+        {"compare a.csv a.csv --json > same.json", "same.json"}}) {
     INFO(line);
     CHECK(roofcast.shell(std::string("roofcast ") + line).code == 0);
     const std::string copy = std::string("copy_of_") + file;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/csv/csv.hpp"
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
@@ -6,7 +7,8 @@ namespace roofcast::cli::cli_sweep_sweep_parts {
 namespace {
 
 // 960 points, four parts.
-void write_sweep(const Program& roofcast) {
+void write_sweep(const Program& roofcast,
+                 const std::string& where = "[fits, 'ttft_p50_s <= 0.2']") {
   roofcast.write("s.yaml",
                  "base:\n"
                  "  system: hgx_h100\n"
@@ -20,7 +22,16 @@ void write_sweep(const Program& roofcast) {
                  "  traffic.input_tokens: {from: 256, to: 3072, step: 256}\n"
                  "  traffic.output_tokens: {from: 64, to: 320, step: 64}\n"
                  "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n"
-                 "where: [fits, 'ttft_p50_s <= 0.2']\n");
+                 "where: " +
+                     where + "\n");
+}
+
+std::string without_last_column(const std::string& csv) {
+  std::string text;
+  for (const std::string& line : lines_of(csv)) {
+    text += line.substr(0, line.rfind(',')) + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -92,6 +103,67 @@ TEST_CASE("A bound of memory changes no byte, and is refused where it cannot be 
   CHECK(with({"64.2 MB", "--quiet"}).code == 0);
   CHECK(roofcast.read("bounded.csv") == roofcast.read("whole.csv"));
   CHECK_FALSE(std::filesystem::exists(roofcast.path("bounded.csv.parts")));
+}
+
+TEST_CASE("A sweep in parts answers as one in memory, also where no row meets its conditions",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  for (const std::string where :
+       {"[fits, 'ttft_p50_s <= 1e-6', 'tpot_p95_s <= 0.004']", "['tpot_p95_s <= 0.03']",
+        "['ttft_p50_s <= 0.5', 'step_s <= 1']"}) {
+    INFO(where);
+    write_sweep(roofcast, where);
+    const Outcome whole =
+        roofcast.run({"sweep", "s.yaml", "--csv", "w.csv", "--made-by", "--force"});
+    const std::string rows = whole.code == 0 ? roofcast.read("w.csv") : "";
+    const Outcome parts = roofcast.run(
+        {"sweep", "s.yaml", "--csv", "w.csv", "--made-by", "--force", "--memory", "64.2 MB"});
+    CHECK(parts.code == whole.code);
+    CHECK(parts.out == whole.out);
+    CHECK((whole.code == 0) == !contains(where, "step_s"));
+    if (whole.code == 0) {
+      CHECK(without_last_column(roofcast.read("w.csv")) == without_last_column(rows));
+      CHECK(contains(roofcast.read("w.csv"), "made_by"));
+    } else {
+      CHECK(contains(parts.err, "where: "));
+    }
+    roofcast.shell("rm -rf w.csv.parts");
+  }
+}
+
+TEST_CASE("The front of a folder of all parts is that of their CSV", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "p.csv", "--shard", "2/2", "--quiet"});
+  const std::vector<std::string> goal = {"--minimize", "tpot_mean_s", "cost_usd_per_mtok",
+                                         "--where",    "fits",        "--by",
+                                         "system",     "--csv"};
+  const auto front_of = [&](const std::string& results, const std::string& csv) {
+    std::vector<std::string> words = {"pareto", results};
+    words.insert(words.end(), goal.begin(), goal.end());
+    words.push_back(csv);
+    return roofcast.run(words);
+  };
+  CHECK(contains(front_of("p.csv.parts", "lacks.csv").err, "part 0 of 4 is not there"));
+  roofcast.output({"sweep", "s.yaml", "--csv", "p.csv", "--shard", "1/2", "--quiet"});
+  roofcast.output({"merge", "p.csv.parts", "--csv", "p.csv", "--no-replay", "--quiet"});
+  const Outcome parts = front_of("p.csv.parts", "a.csv");
+  const Outcome whole = front_of("p.csv", "b.csv");
+  CHECK(contains(whole.out, " of 960 rows on the front"));
+  CHECK(lines_of(parts.out).front() == lines_of(whole.out).front());
+  const base::CsvTable a = base::read_csv(roofcast.path("a.csv"));
+  const base::CsvTable b = base::read_csv(roofcast.path("b.csv"));
+  REQUIRE(a.rows() == b.rows());
+  CHECK(a.rows() > 2);
+  for (std::size_t row = 0; row < a.rows(); ++row) {
+    CHECK(a.cell(row, a.column("point")) == b.cell(row, b.column("point")));
+  }
 }
 
 TEST_CASE("A folder of all parts has the report of the sweep that is not replayed", "[cli]") {

@@ -88,6 +88,13 @@ TEST_CASE("Every chip of the catalog has room for every tile that kernels try", 
     INFO(p.system.id);
     CHECK_FALSE(p.machine.tile_room.binds);
     known += knows_its_memory(p) ? 1U : 0U;
+    for (const workloads::Operator& op : attention()) {
+      models::Anatomy a;
+      models::cost_of(op, p.machine, a);
+      CHECK(a.tile_rows == 64.0);
+      CHECK(a.blocks_per_sm ==
+            (std::holds_alternative<workloads::DecodeAttention>(op) ? 2.0 : 1.0));
+    }
   }
   CHECK(known >= 40);
 }

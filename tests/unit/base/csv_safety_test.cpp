@@ -11,6 +11,7 @@
 #include "base/csv/csv.hpp"
 #include "base/csv/csv_file.hpp"
 #include "base/csv/formula.hpp"
+#include "base/csv/zstd_file.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::unit_base_csv_safety {
@@ -47,6 +48,14 @@ void write(const fs::path& file, const std::string& text, std::size_t times = 1)
     gzwrite(packed, text.data(), static_cast<unsigned>(text.size()));
   }
   gzclose(packed);
+}
+
+void write_zstd(const fs::path& file, const std::string& text, std::size_t times = 1) {
+  base::ZstdWriter packed(file);
+  for (; times > 0; --times) {
+    CHECK(packed.write(text));
+  }
+  CHECK(packed.close());
 }
 
 // What both readers say of the file, which is the same.
@@ -114,7 +123,8 @@ TEST_CASE("a file with a byte of 0 is no text, packed or plain", "[unit]") {
   const std::string text("a,b\n1,\0\n", 8);
   std::ofstream(folder / "plain.csv", std::ios::binary) << text;
   write(folder / "packed.csv.gz", text);
-  for (const char* name : {"plain.csv", "packed.csv.gz"}) {
+  write_zstd(folder / "packed.csv.zst", text);
+  for (const char* name : {"plain.csv", "packed.csv.gz", "packed.csv.zst"}) {
     CHECK(contains(refused(folder / name), "it has a byte of 0, so it is no text"));
   }
 }
@@ -130,6 +140,8 @@ TEST_CASE("a file that unpacks to far more than a table does is refused before i
   CHECK(refused(folder / "bomb.csv.gz") == "read");  // 1 MB is not much
   write(folder / "bomb.csv.gz", rows, 80);
   CHECK(contains(refused(folder / "bomb.csv.gz"), "it unpacks to more than 200 times its size"));
+  write_zstd(folder / "bomb.csv.zst", rows, 80);
+  CHECK(contains(refused(folder / "bomb.csv.zst"), "it unpacks to more than 200 times its size"));
 }
 
 TEST_CASE("a row of a table has an end", "[unit]") {
@@ -143,14 +155,14 @@ TEST_CASE("a row of a table has an end", "[unit]") {
 
 TEST_CASE("CSV is not written under a name of something else", "[unit]") {
   const Folder folder;
-  for (const char* name : {"x.parquet", "x.PARQUET", "x.arrow", "x.feather", "x.csv.zst", "x.xlsx",
+  for (const char* name : {"x.parquet", "x.PARQUET", "x.arrow", "x.feather", "x.csv.zstd", "x.xlsx",
                            "x.csv.bz2", "x.json"}) {
     INFO(name);
     CHECK_THROWS_WITH(base::CsvWriter(folder / name, {"a"}),
                       Catch::Matchers::ContainsSubstring("choose a name that ends in .csv"));
     CHECK(!fs::exists(folder / name));
   }
-  for (const char* name : {"x.csv", "x.csv.gz", "x", "x.txt", "x.tsv.v1"}) {
+  for (const char* name : {"x.csv", "x.csv.gz", "x.csv.zst", "x", "x.txt", "x.tsv.v1"}) {
     base::check_csv_name(folder / name);
   }
 }

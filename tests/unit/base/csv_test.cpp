@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/csv/zstd_file.hpp"
 #include "tests/catch.hpp"
 
 namespace roofcast::unit_base_csv {
@@ -69,6 +70,14 @@ std::string gzipped(const Scratch& scratch, const std::string& text) {
   const gzFile out = gzopen(file.c_str(), "wb");
   gzwrite(out, text.data(), static_cast<unsigned>(text.size()));
   gzclose(out);
+  return content_of(file);
+}
+
+std::string by_zstd(const Scratch& scratch, const std::string& text) {
+  const fs::path file = scratch.directory() / "made.zst";
+  base::ZstdWriter out(file);
+  CHECK(out.write(text));
+  CHECK(out.close());
   return content_of(file);
 }
 
@@ -220,6 +229,8 @@ TEST_CASE("a file says by its name that a line is a column", "[unit]") {
   CHECK(cells_of(base::read_csv(scratch.file("t.columns", text))) == of_columns);
   CHECK(cells_of(base::read_csv(scratch.file("t.columns.gz", gzipped(scratch, text)))) ==
         of_columns);
+  CHECK(cells_of(base::read_csv(scratch.file("t.columns.zst", by_zstd(scratch, text)))) ==
+        of_columns);
   CHECK(cells_of(base::read_csv(scratch.file("columns.csv", text))) == Cells{{"b", "3", "4"}});
 }
 
@@ -240,20 +251,22 @@ TEST_CASE("a malformed table with its columns in lines is refused with its file 
 TEST_CASE("a compressed file is known by its first bytes and not by its name", "[unit]") {
   const Scratch scratch;
   const std::string text = "a,b\n1,\"x\ny\"\n";
-  const std::string packed = gzipped(scratch, text);
   const Cells expected{{"1", "x\ny"}};
-  CHECK(cells_of(base::read_csv(scratch.file("plain.csv", text))) == expected);
-  CHECK(cells_of(base::read_csv(scratch.file("plain.csv.gz", text))) == expected);
-  CHECK(cells_of(base::read_csv(scratch.file("packed.csv.gz", packed))) == expected);
-  CHECK(cells_of(base::read_csv(scratch.file("packed.csv", packed))) == expected);
-  // Two members one after the other are one text.
-  const std::string second = gzipped(scratch, "2,z\n");
-  CHECK(base::read_csv(scratch.file("two.csv.gz", packed + second)).rows() == 2);
+  for (const std::string name : {"t.csv", "t.csv.gz", "t.csv.zst"}) {
+    INFO(name);
+    CHECK(cells_of(base::read_csv(scratch.file(name, text))) == expected);
+    for (const auto pack : {gzipped, by_zstd}) {
+      const std::string packed = pack(scratch, text);
+      CHECK(cells_of(base::read_csv(scratch.file(name, packed))) == expected);
+      // Two members one after the other are one text.
+      CHECK(base::read_csv(scratch.file(name, packed + pack(scratch, "2,z\n"))).rows() == 2);
+    }
+  }
 }
 
 TEST_CASE("a file that is missing, damaged or no file is refused by name", "[unit]") {
   const Scratch scratch;
-  const std::string packed = gzipped(scratch, "a,b\n" + std::string(100000, '1') + ",2\n");
+  const std::string text = "a,b\n" + std::string(100000, '1') + ",2\n";
   const auto refused = [&](const fs::path& file) {
     try {
       base::read_csv(file);
@@ -265,13 +278,17 @@ TEST_CASE("a file that is missing, damaged or no file is refused by name", "[uni
   CHECK(refused(scratch.directory() / "missing.csv"));
   CHECK(refused(scratch.directory()));
   CHECK(refused(scratch.file("empty.csv")));
-  for (std::size_t cut = 2; cut < packed.size(); ++cut) {
-    INFO(cut);
-    REQUIRE(refused(scratch.file("cut.csv.gz", packed.substr(0, cut))));
+  for (const auto pack : {gzipped, by_zstd}) {
+    const std::string packed = pack(scratch, text);
+    const std::size_t known = pack == gzipped ? 2 : 4;  // bytes that say what it is
+    for (std::size_t cut = known; cut < packed.size(); ++cut) {
+      INFO(cut);
+      REQUIRE(refused(scratch.file("cut.csv.gz", packed.substr(0, cut))));
+    }
+    std::string damaged = packed;
+    damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);
+    CHECK(refused(scratch.file("damaged.csv.gz", damaged)));
   }
-  std::string damaged = packed;
-  damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // the checksum
-  CHECK(refused(scratch.file("damaged.csv.gz", damaged)));
 }
 
 TEST_CASE("a number is the whole cell or nothing", "[unit]") {
@@ -364,9 +381,10 @@ TEST_CASE("a row with the wrong number of cells is a bug in the caller", "[unit]
   CHECK_THROWS_AS(CsvWriter(out, {}), std::logic_error);
 }
 
-TEST_CASE("a file is compressed when its name ends in .gz and reads back either way", "[unit]") {
+TEST_CASE("a file is compressed when its name ends in .gz or .zst and reads back either way",
+          "[unit]") {
   const Scratch scratch;
-  for (const std::string name : {"out.csv", "out.csv.gz"}) {
+  for (const std::string name : {"out.csv", "out.csv.gz", "out.csv.zst"}) {
     const fs::path file = scratch.directory() / name;
     {
       CsvWriter writer(file, {"i", "x", "text"});
@@ -379,6 +397,8 @@ TEST_CASE("a file is compressed when its name ends in .gz and reads back either 
       writer.close();
     }
     CHECK((content_of(file).substr(0, 2) == "\x1F\x8B") == (name == "out.csv.gz"));
+    CHECK((content_of(file).substr(0, 2) == "\x28\xB5") == (name == "out.csv.zst"));
+    CHECK((content_of(file).size() < 500'000) == (name != "out.csv"));
     const auto table = base::read_csv(file);
     REQUIRE(table.rows() == 50000);
     CHECK(table.cell(49999, 0) == "49999");
@@ -414,33 +434,35 @@ TEST_CASE("a write that fails is reported at the latest when the file is closed"
     writer.append(1);
     writer.end_row();
     CHECK_THROWS_AS(writer.close(), CsvError);
-    const fs::path link = scratch.directory() / "full.csv.gz";
-    fs::create_symlink(full, link);
-    CsvWriter packed(link, {"a"});
-    CHECK_THROWS_AS(packed.close(), CsvError);
+    for (const char* name : {"full.csv.gz", "full.csv.zst"}) {
+      const fs::path link = scratch.directory() / name;
+      fs::create_symlink(full, link);
+      CsvWriter packed(link, {"a"});
+      CHECK_THROWS_AS(packed.close(), CsvError);
+    }
   }
 }
 
 TEST_CASE("Rows that were written apart stand in the table as if written there", "[unit]") {
   std::ostringstream whole;
-  std::ostringstream rows;
   {
     base::CsvWriter csv(whole, {"name", "x"});
     csv.append("first");
     csv.append(1.5);
     csv.end_row();
-    base::CsvWriter apart = csv.apart(rows);
+    base::CsvWriter apart = csv.apart();
     apart.append("a, b");
     apart.append(std::nan(""));
+    CHECK_THROWS_AS(csv.add_rows(apart), std::logic_error);
     apart.end_row();
-    apart.close();
-    csv.add_rows(rows.str());
+    csv.add_rows(apart);
+    csv.add_rows(apart);  // it is empty now
     csv.append("last");
-    CHECK_THROWS_AS(csv.add_rows(rows.str()), std::logic_error);
+    CHECK_THROWS_AS(csv.add_rows(apart), std::logic_error);
     csv.append(2.0);
     csv.end_row();
     csv.close();
-    CHECK_THROWS_AS(csv.add_rows(rows.str()), std::logic_error);
+    CHECK_THROWS_AS(csv.add_rows(apart), std::logic_error);
   }
   CHECK(whole.str() == "name,x\nfirst,1.5\n\"a, b\",\nlast,2\n");
 }

@@ -2,6 +2,7 @@
 #include "base/document/schema.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "base/units/quantity.hpp"
 #include "tests/catch.hpp"
@@ -221,6 +222,59 @@ TEST_CASE("a problem of meaning is silent while a reader tells its keys", "[unit
     f.problem("name", "is never right");
   });
   CHECK(at(all, "name").need == required);
+}
+
+namespace {
+
+// Flags that decide nothing, one that does beside the choice "b" alone, and one below a group that may be absent.
+void read_flags(Fields& f, int flags) {
+  int kind = 0;
+  f.choice<int>("kind", kind, {{"a", 0}, {"b", 1}});
+  bool inner = false;
+  f.group(
+      "group", [&](Fields& g) { g.flag("inner", inner, optional); }, optional);
+  bool late = false;
+  for (int i = 0; i < flags; ++i) {
+    bool flag = false;
+    f.flag("flag" + std::to_string(i), flag, optional);
+    late = i == flags / 2 ? flag : late;
+  }
+  if (kind == 1) {
+    f.take("of_b", required);
+    if (late) {
+      f.take("late", required);
+    }
+    if (inner) {
+      f.take("deep", required);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a value that decides a key beside another one alone is found among many that never do",
+          "[unit]") {
+  const Key all = describe([](Fields& f) { read_flags(f, 40); });
+  CHECK(at(all, "late").need == optional);
+  CHECK(at(all, "deep").need == optional);
+  const Condition* never = when(all, {"flag20"}, "false");
+  REQUIRE(never != nullptr);
+  CHECK(never->unknown == std::vector<KeyPath>{{"late"}});
+  CHECK(when(all, {"flag19"}, "false") == nullptr);
+}
+
+TEST_CASE("values that decide nothing cost one run each, however many others decide", "[unit]") {
+  const auto runs_of = [](int flags) {
+    int runs = 0;
+    describe([&](Fields& f) {
+      ++runs;
+      read_flags(f, flags);
+    });
+    return runs;
+  };
+  const int more = runs_of(400) - runs_of(200);
+  CHECK(more >= 200);
+  CHECK(more < 240);
 }
 
 }  // namespace roofcast::unit_base_schema

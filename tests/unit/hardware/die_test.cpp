@@ -84,16 +84,49 @@ TEST_CASE("A die of Hopper with the SMs and clock of an H100 has the peaks of it
   CHECK(c.peak(MathType::tf32).si() == Approx(494.5e12).epsilon(1e-3));
 }
 
+TEST_CASE("Formats of a die are those of its kind of the architecture", "[unit]") {
+  const auto ratio = [](const char* architecture, const char* width, MathType type) {
+    const hardware::Chip c =
+        chip(architecture, std::string("sms: 100, clock: 2 GHz, flop_per_sm_clock: ") + width);
+    return c.peak(type) / c.peak(MathType::bf16);
+  };
+  // GeForce parts add up FP32 at half rate, integers do not.
+  CHECK(ratio("ada", "1024", MathType::int8) == Approx(2.0));
+  CHECK(ratio("ada", "512", MathType::int8) == Approx(4.0));
+  CHECK(ratio("blackwell", "8192", MathType::fp4) == Approx(4.0));
+  CHECK(ratio("blackwell", "512", MathType::fp4) == Approx(8.0));
+}
+
+TEST_CASE("The source of a figure that follows from a die says whose each factor is", "[unit]") {
+  const auto source = [](const std::string& die, const char* group) {
+    const base::Node whole =
+        hardware::from_die(base::parse_document("die.yaml", text("hopper", die)));
+    return whole.find(group)->find("source")->text;
+  };
+  CHECK_THAT(
+      source("sms: 100, clock: 2 GHz", "tensor"),
+      ContainsSubstring("4096 FLOP of one in a clock: hardware/architectures, NVIDIA Hopper"));
+  CHECK_THAT(
+      source("sms: 100, clock: 2 GHz, flop_per_sm_clock: 5000", "tensor"),
+      ContainsSubstring("5000 FLOP of one in a clock: this test; other formats by the ratios "
+                        "of NVIDIA Hopper"));
+  CHECK_THAT(source("sms: 100, clock: 2 GHz", "vector"),
+             ContainsSubstring("256 FLOP of one in a clock: hardware/architectures"));
+}
+
 TEST_CASE("What a die lacks is told, with what its architecture has", "[unit]") {
   CHECK_THAT(refusal("ampere", "sms: 100, clock: 2 GHz"),
              ContainsSubstring("die.flop_per_sm_clock: is needed: dies of NVIDIA Ampere have 2048, "
                                "1024"));
-  CHECK_THAT(refusal("a new one", "sms: 100, clock: 2 GHz"),
+  CHECK_THAT(refusal("tpu", "sms: 100, clock: 2 GHz"),
              ContainsSubstring("that of the architecture is not known"));
+  CHECK_THAT(refusal("hoper", "sms: 100, clock: 2 GHz"),
+             ContainsSubstring("architecture: no architecture is called \"hoper\"; did you mean "
+                               "\"hopper\"?"));
   CHECK_THAT(refusal("hopper", "sms: 100"), ContainsSubstring("die.clock"));
   CHECK_THAT(refusal("hopper", "sms: 100, clock: 2 GHz, cores: 5"),
              ContainsSubstring("unknown key \"cores\""));
-  const hardware::Chip alone = chip("a new one", "sms: 10, clock: 1 GHz, flop_per_sm_clock: 100");
+  const hardware::Chip alone = chip("tpu", "sms: 10, clock: 1 GHz, flop_per_sm_clock: 100");
   CHECK(alone.peak(MathType::bf16).si() == Approx(10 * 1e9 * 100));
   CHECK(alone.peak(MathType::fp32).si() == 0.0);
 }
@@ -113,6 +146,13 @@ TEST_CASE("The knobs of a chip from a die are those of any chip", "[unit]") {
   sim::set_knob(document, {"--set", "system.chip.compute.sms=x2", {}}, problems);
   sim::set_knob(document, {"--set", "system.chip.tensor.fp8=x1.5", {}}, problems);
   problems.throw_if_any();
+  // A key of the die names the knob that it was read into.
+  base::Problems told;
+  base::Node other = document;
+  sim::set_knob(other, {"--set", "system.chip.die.shared_memory=x2", {}}, told);
+  sim::set_knob(other, {"--set", "system.chip.die.sms=100", {}}, told);
+  CHECK_THAT(told.text(), ContainsSubstring("set system.chip.shared_memory.per_sm"));
+  CHECK_THAT(told.text(), ContainsSubstring("set system.chip.compute.sms"));
   const sim::Platform p = sim::read_platform(document, problems);
   problems.throw_if_any();
   CHECK(p.system.chip.peak(MathType::bf16).si() == Approx(200 * 2e9 * 4096));

@@ -90,6 +90,24 @@ TEST_CASE("Nothing of an architecture that counts as unmeasured is used", "[unit
   CHECK(hardware::transferred_errors(own, "vllm", nothing).empty());
 }
 
+// launch.eager of the A100's, B200's and H200's hosts is 45, 21 and 21 us.
+TEST_CASE("What a host takes is taken from like hosts, and its error is that of the next host",
+          "[unit]") {
+  const base::Node node = nearest("h200_sxm", "vllm", hardware::Unmeasured::architecture);
+  const base::Node* errors = node.find("errors");
+  REQUIRE(errors != nullptr);
+  const base::Node& last = errors->items.back();
+  CHECK(last.find("kind")->text == hardware::kHostLaunches);
+  CHECK(*base::parse_number(last.find("low")->text) < 0.7);
+  CHECK(*base::parse_number(last.find("high")->text) > 1.4);
+  const auto eager = [](const std::string& chip) {
+    const base::Node node = nearest(chip, "vllm", hardware::Unmeasured::architecture);
+    const base::Node* factor = node.find("launch.eager");
+    return factor == nullptr ? 1.0 : *base::parse_number(factor->text.substr(1));
+  };
+  CHECK(eager("b200_sxm") < 0.95 * eager("gb200"));  // both as factors of the H200's
+}
+
 TEST_CASE("A chip without any measured relative left takes the generic parameters", "[unit]") {
   CHECK(nearest("mi355x", "vllm", hardware::Unmeasured::architecture).text == "generic");
 }

@@ -54,6 +54,13 @@ TEST_CASE("Stacks share TensorRT-LLM's attention where a chip has tcgen05", "[un
   CHECK(kernels_of("vllm", kind("rtx_pro_6000_server"), "attention") == "vllm");
 }
 
+TEST_CASE("Hosts of modules differ from those of cards as two generations do", "[unit]") {
+  CHECK(host_distance(kind("gb200"), kind("b200_sxm")) == Approx(2.0));
+  CHECK(distance(kind("gb200"), kind("b200_sxm")) < 0.1);
+  CHECK(host_distance(kind("b200_sxm"), kind("h200_sxm")) == Approx(1.0));
+  CHECK(host_distance(kind("l40s"), kind("h200_sxm")) >= 2.0);  // another class of server
+}
+
 TEST_CASE("A distance says generations, memory and the figure that differs most", "[unit]") {
   CHECK(distance_text(kind("b200_sxm"), kind("h100_sxm"))
             .starts_with("1 generation later than NVIDIA H100 SXM, "));

@@ -32,6 +32,15 @@ Loaded load(const std::string& id, const std::vector<std::string>& changes = {})
 
 }  // namespace
 
+TEST_CASE("A chip reaches its host over the link of its module, else over PCIe", "[unit]") {
+  const hardware::Chip module = load("gb200_nvl72").platform.system.chip;
+  REQUIRE(module.cpu_link.has_value());
+  CHECK(module.host_link() == module.cpu_link);
+  CHECK(*module.host_link() > *module.pcie);
+  const hardware::Chip card = load("hgx_h200").platform.system.chip;
+  CHECK(card.host_link() == card.pcie);
+}
+
 TEST_CASE("Every catalogued system is complete and coherent", "[unit]") {
   for (const auto& p : laws::platforms()) {
     INFO(p.system.id);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/operators/attention.hpp"
 
+#include "models/operators/anatomy.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
 
@@ -117,6 +118,39 @@ TEST_CASE("A context is split until every SM has two parts of it", "[unit]") {
   CHECK(compute(1, 12800) == Approx(2.0 * (0.41943 + 0.01024) + 1.5).epsilon(1e-4));
   CHECK(compute(1, 1280000) == Approx(41.943 + 1.024 + 3.0).epsilon(1e-4));
   CHECK(compute(400, 1000) == Approx(13.1072 + 0.32 + 6.0).epsilon(1e-4));
+}
+
+// 64 queries of 128 elements are 16 KiB, two blocks of 16 keys and values another 16.
+TEST_CASE("Queries take shared memory where tensor instructions read them from there", "[unit]") {
+  auto machine = round_machine();
+  const auto compute = [&] {
+    return us(models::prefill_attention_cost({kGrouped, 1, 12800, 0}, machine).compute);
+  };
+  const double roomy = compute();
+  machine.tile_room.shared = 28.0 * 1024.0;
+  CHECK(compute() == roomy);  // they stay in registers
+  machine.tile_room.feeds_instructions = true;
+  CHECK(compute() == Approx(2.0 * 405.122 + 50.135).epsilon(1e-4));  // 32 queries a CTA
+  machine.tile_room.shared = 32.0 * 1024.0;
+  CHECK(compute() == roomy);
+}
+
+// Queries of two are 32 KiB. One alone ends as late as two of half its length.
+TEST_CASE("An SM runs one part of a context where it has no room for the queries of two",
+          "[unit]") {
+  auto machine = round_machine();
+  machine.calibration.decode_cta_clocks = 1000.0;
+  machine.tile_room.feeds_instructions = true;
+  const auto runs = [&](double kib, double at_once) {
+    machine.tile_room.shared = kib * 1024.0;
+    models::Anatomy anatomy;
+    const auto cost = models::decode_attention_cost({kGrouped, 1, 1, 1280000}, machine, &anatomy);
+    CHECK(anatomy.blocks_per_sm == at_once);
+    CHECK(anatomy.split == 100.0 * at_once);
+    CHECK(us(cost.compute) == Approx(41.943 + 1.024 + 3.0).epsilon(1e-4));
+  };
+  runs(48.0, 2.0);
+  runs(47.0, 1.0);
 }
 
 // 128 queries are two tiles, so two CTAs: products of 2.78528 us and exponentials of 0.128 us on 2 of 100 SMs. Half the

@@ -97,6 +97,25 @@ TEST_CASE("Rows found through indices cost the SMs clocks for each element", "[u
   CHECK(models::expert_routing_cost(op, machine).bound == models::Bound::memory);
 }
 
+// 256 experts of 100 clocks each at 1 GHz: 25.6 us more than with none; in blocks 300 clocks, 76.8 us; in fp4 200 clocks.
+TEST_CASE("Kernels that search pass over every expert, for a time that its format decides",
+          "[unit]") {
+  auto machine = round_machine();
+  machine.calibration.expert_clocks = 100.0;
+  machine.calibration.block_expert_clocks = 300.0;
+  machine.calibration.fp4_expert_clocks = 200.0;
+  const auto search = [&](base::NumberFormat format) {
+    const auto fill = [&](std::int64_t searched) {
+      const workloads::ExpertRouting op{1, 8.0, 4096, 256, 8, format, false, searched};
+      return us(models::expert_routing_cost(op, machine).fill);
+    };
+    return fill(256) - fill(0);
+  };
+  CHECK(search(base::NumberFormat::fp8) == Approx(25.6));
+  CHECK(search(base::NumberFormat::fp8_block) == Approx(76.8));
+  CHECK(search(base::NumberFormat::nvfp4) == Approx(51.2));
+}
+
 // 500 tokens' scores of 512 experts, 11 clocks each, on 100 SMs of 1 GHz: 28.16 us. The memory is out of the way.
 TEST_CASE("More than sixteen choices are sorted out of a token's scores, by kernels of their own",
           "[unit]") {

@@ -102,7 +102,7 @@ TEST_CASE("A table of iterations keeps what was set, and gives no key's value to
   std::size_t wrong = 0;
   for (int i = 0; i < 100; ++i) {
     sim::IterationCache::Key key;
-    key.deployment = 1 + static_cast<std::uint64_t>(i % 3);
+    key.deployment = 1 + static_cast<std::uint32_t>(i % 3);
     key.batch.decode_sequences = i % 7;
     const auto [value, known] = table.at(key);
     const int expected = 10 * (i % 3) + i % 7;

@@ -146,4 +146,36 @@ TEST_CASE(
   CHECK(operators(deepseek, 64) == Approx(before + 45.0 * 61.0 + 55.0 * 58.0));
 }
 
+TEST_CASE(
+    "The GPU waits for its share of the launches of prompts, and for all of latent attention, "
+    "however long they take",
+    "[unit]") {
+  Workspace workspace;
+  const auto longer = [&](Scenario s, std::int64_t tokens) {
+    const workloads::Batch batch{0, 1, 0, 1, tokens};
+    s.serving.stack.hidden_launch = 0.0;
+    const double launched =
+        launch_floor(view(s), batch, workspace).latency.si() - host_wait(s.serving, batch, {}).si();
+    const double with = iteration_cost(view(s), batch, workspace).latency.si();
+    s.serving.stack.eager_operator = {};
+    return (with - iteration_cost(view(s), batch, workspace).latency.si()) / launched;
+  };
+  Scenario s = scenario("{tensor_parallel: 8}");
+  s.serving.stack.asynchronous = false;
+  s.serving.stack.graph_tokens = 0;
+  for (const std::int64_t tokens : {8192, 16384}) {
+    s.serving.stack.waited_launches = 0.0;
+    CHECK(longer(s, tokens) == Approx(0.0).margin(1e-12));
+    s.serving.stack.waited_launches = 0.25;
+    CHECK(longer(s, tokens) == Approx(0.25));
+  }
+  Scenario deepseek = read_scenario(base::parse_document(
+      "test",
+      "system: hgx_b200\nmodel: deepseek-v3\nprecision: nvfp4\ndeployment: {tensor_parallel: 8}\n"
+      "serving: {stack: trtllm}\ntraffic: {input_tokens: 64, output_tokens: 64, concurrency: "
+      "1}\n"));
+  CHECK(longer(deepseek, 1024) == Approx(1.0));
+  CHECK(longer(deepseek, 8192) == Approx(1.0));
+}
+
 }  // namespace roofcast::sim::unit_sim_iteration

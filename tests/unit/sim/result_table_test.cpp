@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/decide/result_table.hpp"
 
+#include <cmath>
 #include <sstream>
+#include <string>
 
 #include "cli/tables/result_csv.hpp"
 #include "sim/decide/sweep_run.hpp"
@@ -39,6 +41,37 @@ std::string csv_of(const sim::ResultTable& table, const std::vector<std::string>
 
 }  // namespace
 
+TEST_CASE("A column has the text of each row, however many different ones there are", "[unit]") {
+  sim::ResultTable table("t", {"reason"});
+  constexpr std::size_t kRows = 1000;
+  table.resize(kRows);
+  sim::ResultColumn& column = table.column("reason");
+  for (std::size_t row = 0; row < kRows; row += 2) {
+    column.set_code(row, column.code_of(std::to_string(row)));
+  }
+  table.resize(2 * kRows);
+  for (std::size_t row = 0; row < 2 * kRows; ++row) {
+    REQUIRE(column.text(row) == (row < kRows && row % 2 == 0 ? std::to_string(row) : ""));
+  }
+}
+
+TEST_CASE("A rank is what was set, and none where a file says what is no rank", "[unit]") {
+  sim::ResultTable table("t", {"pareto_rank"});
+  table.resize(4);
+  sim::ResultColumn& rank = table.column("pareto_rank");
+  CHECK(rank.is_blank());
+  rank.set(0, 1.0);
+  rank.set(1, 4294967295.0);
+  rank.set(2, -3.0);
+  rank.set(3, 1e300);
+  CHECK(rank.number(0) == 1.0);
+  CHECK(rank.cell(1) == "4294967295");
+  CHECK(rank.is_empty(2));
+  CHECK(rank.is_empty(3));
+  rank.set(0, std::nan(""));
+  CHECK(rank.is_empty(0));
+}
+
 TEST_CASE("A thin column has the rows that were set, and says that the others are empty",
           "[unit]") {
   sim::ResultTable table("t", {"tpot_mean_s", "system"});
@@ -59,8 +92,12 @@ TEST_CASE("A thin column has the rows that were set, and says that the others ar
   CHECK(text.is_empty(8));
   CHECK(text.text(8).empty());
   CHECK_FALSE(number.is_blank());
+  number.set(7, std::nan(""));
+  CHECK(number.is_blank());
   table.add_column("replay");
   CHECK(table.column("replay").is_thin());
+  table.add_column("made_by", true);
+  CHECK_FALSE(table.column("made_by").is_thin());
 }
 
 TEST_CASE("A row of a sweep's table is what the point's estimate says", "[unit]") {

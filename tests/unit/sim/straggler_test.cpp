@@ -101,7 +101,7 @@ TEST_CASE("Nobody waits where every rank has all experts; for even ones on ranks
   CHECK(share_of(even.tpot, models::Cause::straggler) <
         share_of(uneven.tpot, models::Cause::straggler));
   CHECK(share_of(uneven.tpot, models::Cause::straggler) > 0.005);
-  CHECK(share_of(uneven.ttft, models::Cause::straggler) > 0.01);
+  CHECK(share_of(uneven.ttft, models::Cause::straggler) > 0.005);
 }
 
 // Prompts, and all that no CUDA graph covers, wait for their launches: that is the host's time, once.

@@ -92,7 +92,7 @@ TEST_CASE("More clients of varied requests are served hardly fewer requests, in 
                            std::to_string(clients),
                        "", "stack: " + stack));
       INFO(stack << ", " << clients << " clients");
-      CHECK(r.requests_per_second >= 0.95 * rate);
+      CHECK(r.requests_per_second >= 0.94 * rate);
       CHECK(r.end_to_end.si() >= 0.99 * stay);
       CHECK(r.requests_per_second * r.end_to_end.si() == Approx(clients));
       rate = r.requests_per_second;
@@ -104,7 +104,7 @@ TEST_CASE("More clients of varied requests are served hardly fewer requests, in 
 TEST_CASE("An urgent class meets its objective more often, at the expense of the other", "[unit]") {
   const auto shares = [](const std::string& queue) {
     const Scenario s = scenario(
-        "output_tokens: {uniform: [50, 150]}, arrivals: {process: poisson, rate: 22 /s}, classes: "
+        "output_tokens: {uniform: [50, 150]}, arrivals: {process: poisson, rate: 25 /s}, classes: "
         "[{name: chat, priority: 1, weight: 1, objectives: {ttft: 200 ms}}, {name: batch, "
         "priority: 0, weight: 3, objectives: {ttft: 200 ms}}]",
         "", "stack: sglang, max_sequences: 64, scheduler: {queue: " + queue + "}");

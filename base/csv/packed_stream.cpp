@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/csv/gz_stream.hpp"
+#include "base/csv/packed_stream.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -8,10 +8,10 @@ constexpr unsigned kStreamBlock = 1U << 18U;
 
 }  // namespace
 
-GzBuffer::GzBuffer(const std::filesystem::path& file)
+PackedBuffer::PackedBuffer(const std::filesystem::path& file)
     : in_(file, kStreamBlock), buffer_(kStreamBlock) {}
 
-GzBuffer::int_type GzBuffer::underflow() {
+PackedBuffer::int_type PackedBuffer::underflow() {
   const std::size_t got = in_.read(buffer_.data(), kStreamBlock);
   if (got == 0) {
     return traits_type::eof();

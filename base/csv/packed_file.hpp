@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// zlib's files. One that is read is decompressed when its first bytes say that it is gzip, whatever its name.
+// Compressed files. One that is read is decompressed when its first bytes say that it is gzip or, where it is no pipe, zstd,
+// whatever its name.
 #pragma once
 
 #include <zlib.h>
@@ -9,9 +10,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include "base/csv/zstd_file.hpp"
 
 namespace roofcast::base {
 
@@ -27,10 +31,10 @@ using GzHandle = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
 [[noreturn]] void refuse_file(const std::string& name, std::string_view doing, gzFile file);
 
 // To be read. Every function throws CsvError when it cannot do what it says.
-class GzFile {
+class PackedFile {
  public:
   // `buffer`: bytes that zlib reads at once; larger reads of a plain file bypass it.
-  GzFile(const std::filesystem::path& file, unsigned buffer);
+  PackedFile(const std::filesystem::path& file, unsigned buffer);
 
   // At most so many bytes; 0 at the end of the file. A compressed file that is cut off is an error, as is one that
   // unpacks to far more than any table does, and a file that is no text: it has a byte of 0.
@@ -39,8 +43,13 @@ class GzFile {
   void read_again(std::uint64_t from, char* to, unsigned size);
 
  private:
+  std::size_t unpack(char* to, unsigned most);
+  bool go_to(std::uint64_t place);
+
   std::string name_;
-  GzHandle in_;
+  GzHandle in_;  // or
+  std::optional<ZstdReader> zstd_;
+  std::uint64_t place_ = 0;  // of zstd's, in what is unpacked
   std::uint64_t unpacked_ = 0;
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/csv/gz_file.hpp"
+#include "base/csv/packed_file.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -16,7 +18,7 @@ namespace roofcast::base {
 
 namespace {
 
-// Rows of a sweep are packed to a 20th; gzip does no more than 1,032 times. Small files may be as dense as they like.
+// Rows of a sweep are packed to a 20th; gzip does no more than 1,032 times, zstd far more. Small files may be as dense as they like.
 constexpr std::uint64_t kMostTimes = 200;
 constexpr std::uint64_t kFreely = std::uint64_t{64} << 20U;  // B
 
@@ -35,7 +37,12 @@ void refuse_file(const std::string& name, std::string_view doing, gzFile file) {
                               : std::string(text));
 }
 
-GzFile::GzFile(const std::filesystem::path& file, unsigned buffer) : name_(file.string()) {
+PackedFile::PackedFile(const std::filesystem::path& file, unsigned buffer) : name_(file.string()) {
+  if (is_zstd(file)) {
+    zstd_.emplace(file);
+    note_read(file);
+    return;
+  }
   errno = 0;
   in_.reset(is_standard_stream(file) ? gzdopen(dup(STDIN_FILENO), "rb")
                                      : gzopen(file.c_str(), "rb"));
@@ -48,7 +55,15 @@ GzFile::GzFile(const std::filesystem::path& file, unsigned buffer) : name_(file.
   gzbuffer(in_.get(), buffer);
 }
 
-std::size_t GzFile::read(char* to, unsigned most) {
+std::size_t PackedFile::unpack(char* to, unsigned most) {
+  if (zstd_) {
+    const std::size_t got = zstd_->read(to, most);
+    if (zstd_->why() != nullptr) {
+      refuse_file(name_, "read", zstd_->why());
+    }
+    place_ += got;
+    return got;
+  }
   const int got = gzread(in_.get(), to, most);
   if (got < 0) {
     refuse_file(name_, "read", in_.get());
@@ -57,23 +72,52 @@ std::size_t GzFile::read(char* to, unsigned most) {
   if (got == 0 && (gzerror(in_.get(), &code), code != Z_OK)) {
     refuse_file(name_, "read", "the compressed data end too early");
   }
-  unpacked_ += static_cast<std::uint64_t>(got);
-  if (std::memchr(to, 0, static_cast<std::size_t>(got)) != nullptr) {
+  return static_cast<std::size_t>(got);
+}
+
+std::size_t PackedFile::read(char* to, unsigned most) {
+  const std::size_t got = unpack(to, most);
+  unpacked_ += got;
+  if (std::memchr(to, 0, got) != nullptr) {
     refuse_file(name_, "read", "it has a byte of 0, so it is no text");
   }
   if (unpacked_ > kFreely) {
-    const z_off_t packed = gzoffset(in_.get());  // of a pipe: -1
+    const std::int64_t packed =
+        zstd_ ? static_cast<std::int64_t>(zstd_->packed()) : gzoffset(in_.get());  // of a pipe: -1
     if (packed > 0 && unpacked_ / static_cast<std::uint64_t>(packed) > kMostTimes) {
       refuse_file(name_, "read",
                   fmt::format("it unpacks to more than {} times its size", kMostTimes));
     }
   }
-  return static_cast<std::size_t>(got);
+  return got;
 }
 
-void GzFile::read_again(std::uint64_t from, char* to, unsigned size) {
-  if (gzseek(in_.get(), static_cast<z_off_t>(from), SEEK_SET) < 0 ||
-      gzread(in_.get(), to, size) != static_cast<int>(size)) {
+bool PackedFile::go_to(std::uint64_t place) {
+  if (!zstd_) {
+    return gzseek(in_.get(), static_cast<z_off_t>(place), SEEK_SET) >= 0;
+  }
+  if (place < place_) {
+    zstd_->restart();
+    place_ = 0;
+  }
+  std::array<char, 1U << 16U> passed;
+  while (place_ < place) {
+    const auto most = static_cast<unsigned>(std::min<std::uint64_t>(passed.size(), place - place_));
+    if (unpack(passed.data(), most) == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void PackedFile::read_again(std::uint64_t from, char* to, unsigned size) {
+  bool is_there = go_to(from);
+  for (unsigned had = 0; is_there && had < size;) {
+    const std::size_t got = unpack(to + had, size - had);
+    is_there = got > 0;
+    had += static_cast<unsigned>(got);
+  }
+  if (!is_there) {
     refuse_file(name_, "read", "it changed while it was read");
   }
 }
