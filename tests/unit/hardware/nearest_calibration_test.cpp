@@ -101,8 +101,8 @@ TEST_CASE("What a host takes is taken from like hosts, and its error is that of 
   CHECK(*base::parse_number(last.find("low")->text) < 0.7);
   CHECK(*base::parse_number(last.find("high")->text) > 1.4);
   const auto eager = [](const std::string& chip) {
-    const base::Node node = nearest(chip, "vllm", hardware::Unmeasured::architecture);
-    const base::Node* factor = node.find("launch.eager");
+    const base::Node found = nearest(chip, "vllm", hardware::Unmeasured::architecture);
+    const base::Node* factor = found.find("launch.eager");
     return factor == nullptr ? 1.0 : *base::parse_number(factor->text.substr(1));
   };
   CHECK(eager("b200_sxm") < 0.95 * eager("gb200"));  // both as factors of the H200's
