@@ -10,6 +10,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/made_by.hpp"
 #include "cli/provenance/parts_folder.hpp"
+#include "cli/provenance/report_parts.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/text/json_answer.hpp"
@@ -30,8 +31,13 @@ void tell_report(const std::string& output, std::size_t rows, bool json) {
 int report_parts(const std::filesystem::path& folder, const std::string& output, bool json) {
   const PartsFolder sweep(folder);
   note_question("sweep", sweep.document());
-  sim::ResultTable table = sweep.parts().read({folder});
+  const PartsOnDisk parts{sweep.parts(), {folder}};
+  const bool whole = sweep.parts().simulates();
+  sim::ResultTable table = whole ? parts.parts.read({folder}) : parts.parts.read_thin({folder});
   sim::rank_rows(sweep.points(), table);
+  if (!whole) {
+    fetch_rows_to_show(sweep.points(), parts, table);
+  }
   write_report(table, &sweep.points(), sweep.text(), output);
   tell_report(output, table.rows(), json);
   return kDone;

@@ -139,8 +139,8 @@ int run_sweep_command(const SweepOptions& options) {
             : "others lack");
     return kDone;
   }
-  const bool in_parts = options.resume || needs_parts(options.memory, points,
-                                                      options.simulate || !options.report.empty());
+  const bool in_parts = options.resume || needs_parts(options.memory, points, options.simulate,
+                                                      !options.report.empty());
   if (in_parts && base::is_standard_stream(options.csv)) {
     throw base::InputError("error: --memory needs parts beside the CSV: name a file\n");
   }

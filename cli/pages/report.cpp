@@ -13,8 +13,8 @@
 #include "cli/pages/html_page.hpp"
 #include "cli/provenance/made_by.hpp"
 #include "cli/provenance/version.hpp"
-#include "cli/tables/attainment_rows.hpp"
 #include "cli/tables/front_table.hpp"
+#include "cli/tables/report_rows.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/text/explain.hpp"
 #include "sim/result/metrics.hpp"
@@ -26,9 +26,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMaxRows = 20'000;         // what a browser sorts and draws without a wait
-constexpr std::size_t kMaxRowBytes = 7'000'000;  // of a page under 10 MB
-constexpr std::size_t kMaxPoints = 12;           // with operator detail
+constexpr std::size_t kMaxPoints = 12;  // with operator detail
 
 ordered_json column_json(const std::string& name) {
   const ColumnKind kind = kind_of_column(name);
@@ -79,51 +77,6 @@ ordered_json cell_json(const sim::ResultColumn& column, std::size_t row) {
     return cell == "true";
   }
   return number ? ordered_json(*number) : ordered_json(cell);
-}
-
-// How many rows a page should hold: a cell takes its text, and quotes and a comma or `null`.
-std::size_t most_rows(const sim::ResultTable& table) {
-  constexpr std::size_t kSample = 1'000;
-  const std::size_t stride = table.rows() / kSample + 1;
-  std::size_t bytes = 0;
-  std::size_t sampled = 0;
-  for (std::size_t row = 0; row < table.rows(); row += stride) {
-    for (const sim::ResultColumn& column : table.columns()) {
-      bytes += column.cell(row).size() + 3;
-    }
-    ++sampled;
-  }
-  return bytes == 0 ? kMaxRows : std::min(kMaxRows, kMaxRowBytes * sampled / bytes);
-}
-
-// All of a small table. Of a large one the front and the rows to keep, then what the attainment curves are made of, then what meets
-// the constraints, then the rest; the class that no longer fits whole is thinned evenly. In the table's order.
-std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::string& series,
-                                      const std::set<std::size_t>& kept) {
-  const std::size_t most = most_rows(table);
-  std::vector<bool> attains(table.rows());
-  if (table.rows() > most) {
-    for (const std::size_t row : attainment_rows(table, series)) {
-      attains[row] = true;
-    }
-  }
-  std::vector<std::size_t> classes[4];
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    classes[table.is_on_front(row) || kept.contains(row) ? 0
-            : attains[row]                               ? 1
-            : table.meets(row)                           ? 2
-                                                         : 3]
-        .push_back(row);
-  }
-  std::vector<std::size_t> chosen;
-  for (const std::vector<std::size_t>& rows : classes) {
-    const std::size_t count = std::min(most - chosen.size(), rows.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      chosen.push_back(rows[i * rows.size() / count]);
-    }
-  }
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
 }
 
 std::string label_of(const sim::SweepPoints& points, std::size_t point) {
@@ -241,17 +194,11 @@ Page page_of(const sim::ResultTable& table, const ShownColumns& columns,
   ordered_json data;
   data["title"] = file.stem().string();
   data["generated_by"] = "roofcast " + version();
-  std::string series;
   data["columns"] = ordered_json::array();
   for (const sim::ResultColumn* column : columns) {
     data["columns"].push_back(column_json(column->name()));
-    if (series.empty() && kind_of_column(column->name()) == ColumnKind::axis) {
-      series = column->name();
-    }
   }
-  if (table.find("system") != nullptr) {
-    series = "system";
-  }
+  const std::string series = series_of(table, columns);
   std::vector<std::size_t> chosen = rows_to_show(table, series, kept);
   ordered_json rows = ordered_json::array();
   for (const std::size_t row : chosen) {

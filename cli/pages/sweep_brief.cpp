@@ -41,7 +41,8 @@ struct SweepContest {
   const sim::ResultTable& result;
   const sim::Metric& metric;
   const sim::ResultColumn& values;  // of the metric
-  std::vector<Group> groups;        // the best first, then those that have none
+  const sim::PointGroups by;
+  std::vector<Group> groups;  // the best first, then those that have none
 
   const sim::Sweep& sweep() const { return points.sweep(); }
   double value(std::size_t point) const { return values.number(point); }
@@ -64,15 +65,6 @@ struct SweepContest {
     return sim::outcome_of(points.scenario(point), at(point), workspace);
   }
 };
-
-// Which group a point is of.
-std::size_t group_of(const sim::SweepPoints& points, std::size_t point) {
-  std::size_t group = 0;
-  for (const std::size_t axis : points.sweep().group_axes()) {
-    group = group * points.sweep().axes[axis].values.size() + points.value_index(point, axis);
-  }
-  return group;
-}
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
@@ -99,15 +91,11 @@ Group described(const sim::SweepPoints& points, Group group) {
 
 SweepContest contest_of(const sim::SweepPoints& points, const sim::ResultTable& result,
                         const sim::Metric& metric) {
-  SweepContest c{points, result, metric, result.column(metric.name), {}};
-  std::size_t count = 1;
-  for (const std::size_t axis : points.sweep().group_axes()) {
-    count *= points.sweep().axes[axis].values.size();
-  }
-  c.groups.resize(count);
+  SweepContest c{points, result, metric, result.column(metric.name), sim::PointGroups(points), {}};
+  c.groups.resize(c.by.count());
   const auto& where = points.sweep().where;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    Group& group = c.groups[group_of(points, i)];
+    Group& group = c.groups[c.by.of(i)];
     const bool meets = result.meets(i);
     // A broken replay comes after a row that meets.
     const double misses = meets                ? 0.0
@@ -352,10 +340,10 @@ void say_bound(const SweepContest& c, const sim::Condition& condition, Brief& br
   const auto tightness = [&](std::size_t i) { return (up ? 1.0 : -1.0) * bounds.number(i); };
   std::sort(able.begin(), able.end(),
             [&](std::size_t a, std::size_t b) { return tightness(a) < tightness(b); });
-  const std::size_t winner = group_of(c.points, c.groups.front().best);
+  const std::size_t winner = c.by.of(c.groups.front().best);
   const auto name = [&](std::size_t point) {
     const auto group = std::find_if(c.groups.begin(), c.groups.end(), [&](const Group& g) {
-      return group_of(c.points, g.any) == group_of(c.points, point);
+      return c.by.of(g.any) == c.by.of(point);
     });
     return group->name;
   };
@@ -365,8 +353,8 @@ void say_bound(const SweepContest& c, const sim::Condition& condition, Brief& br
   for (const std::size_t i : able) {
     const bool inside = sim::holds(condition, c.result, i);
     const std::size_t next = leader == kNone || c.before(i, leader) ? i : leader;
-    const bool changes = leader != kNone && group_of(c.points, next) != group_of(c.points, leader);
-    if (inside && changes && group_of(c.points, next) == winner) {
+    const bool changes = leader != kNone && c.by.of(next) != c.by.of(leader);
+    if (inside && changes && c.by.of(next) == winner) {
       tighter = leader;
       since = i;
     }

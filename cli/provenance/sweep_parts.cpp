@@ -56,12 +56,15 @@ std::set<std::string> columns_of_front(const sim::Sweep& sweep) {
 }
 
 // What an answer says of conditions on metrics that have no whole column: whether any row that fits has a value, and, where
-// no row meets all conditions, which comes nearest. These columns keep a row alone that is the first with a value, or
-// nearer than those before it.
+// no row of a group meets all conditions, which comes nearest. These columns keep a row alone that is the first with a
+// value, or nearer than those of its group before it.
 class NearestRows {
  public:
-  NearestRows(const sim::Sweep& sweep, sim::ResultTable& table)
-      : where_(sweep.where), table_(table) {
+  NearestRows(const sim::SweepPoints& points, sim::ResultTable& table)
+      : where_(points.sweep().where),
+        table_(table),
+        groups_(points),
+        least_(groups_.count(), std::numeric_limits<double>::infinity()) {
     for (std::size_t c = 0; c < table.columns().size(); ++c) {
       const sim::ResultColumn& column = table.columns()[c];
       if (column.is_thin() && std::any_of(where_.begin(), where_.end(), [&](const auto& condition) {
@@ -77,15 +80,19 @@ class NearestRows {
 
   // `cells` of these columns.
   void take(std::size_t row, std::span<const std::string_view> cells) {
-    if (!table_.fits(row) || (least_ == 0.0 && without_value_.empty())) {
+    if (columns_.empty() || !table_.fits(row)) {
+      return;
+    }
+    double& least = least_[groups_.of(row)];
+    if (least == 0.0 && without_value_.empty()) {
       return;
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       set_cell(table_.columns()[columns_[i]], row, cells[i]);
     }
     const double misses = sim::shortfall(where_, table_, row);
-    bool keeps = misses < least_;
-    least_ = std::min(least_, misses);
+    bool keeps = misses < least;
+    least = std::min(least, misses);
     keeps = std::erase_if(
                 without_value_,
                 [&](std::size_t c) { return !std::isnan(table_.columns()[c].number(row)); }) > 0 ||
@@ -100,7 +107,8 @@ class NearestRows {
   sim::ResultTable& table_;
   std::vector<std::size_t> columns_;
   std::vector<std::size_t> without_value_;
-  double least_ = std::numeric_limits<double>::infinity();
+  sim::PointGroups groups_;
+  std::vector<double> least_;  // by group
 };
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
@@ -370,7 +378,7 @@ sim::ResultTable SweepParts::read_thin(const std::vector<fs::path>& folders) con
     }
   }
   table.resize(points_.size());
-  NearestRows nearest(points_.sweep(), table);
+  NearestRows nearest(points_, table);
   const std::size_t whole = columns.size();
   columns.insert(columns.end(), nearest.columns().begin(), nearest.columns().end());
   for (std::size_t part = 0; part < count(); ++part) {
@@ -382,6 +390,20 @@ sim::ResultTable SweepParts::read_thin(const std::vector<fs::path>& folders) con
     });
   }
   return table;
+}
+
+void SweepParts::each(const std::vector<fs::path>& folders, const std::vector<std::string>& columns,
+                      const Row& take) const {
+  std::vector<std::size_t> read = {0};
+  for (const std::string& name : columns) {
+    read.push_back(static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) -
+                                            columns_.begin()));
+  }
+  for (std::size_t part = 0; part < count(); ++part) {
+    each_row(folders, part, read, [&](std::size_t row, std::span<const std::string_view> cells) {
+      take(row, cells.subspan(1));
+    });
+  }
 }
 
 void SweepParts::fetch(const std::vector<fs::path>& folders, const std::vector<std::size_t>& rows,
@@ -403,7 +425,9 @@ void SweepParts::fetch(const std::vector<fs::path>& folders, const std::vector<s
       }
       ++next;
       for (std::size_t i = 0; i < cells.size(); ++i) {
-        set_cell(table.columns()[columns[i]], row, cells[i]);
+        if (!cells[i].empty()) {
+          set_cell(table.columns()[columns[i]], row, cells[i]);
+        }
       }
     });
   }

@@ -39,6 +39,8 @@ std::filesystem::path parts_folder(const std::filesystem::path& csv);
 
 class SweepParts {
  public:
+  using Row = std::function<void(std::size_t row, std::span<const std::string_view> cells)>;
+
   // `sweep_text` is that of result_csv.hpp. With `simulate` every row is replayed.
   SweepParts(const sim::SweepPoints& points, std::string sweep_text, bool simulate);
 
@@ -60,6 +62,9 @@ class SweepParts {
   sim::ResultTable read(const std::vector<std::filesystem::path>& folders) const;
   // The same, where only the columns that a front is found by have every row; the others are thin and empty.
   sim::ResultTable read_thin(const std::vector<std::filesystem::path>& folders) const;
+  // Tells some columns of every row, all of which the parts have.
+  void each(const std::vector<std::filesystem::path>& folders,
+            const std::vector<std::string>& columns, const Row& take) const;
   // Sets some rows of a thin table, which ascend. What it has of them stays.
   void fetch(const std::vector<std::filesystem::path>& folders,
              const std::vector<std::size_t>& rows, sim::ResultTable& table) const;
@@ -74,7 +79,6 @@ class SweepParts {
   const std::vector<std::string>& columns() const { return columns_; }
 
  private:
-  using Row = std::function<void(std::size_t row, std::span<const std::string_view> cells)>;
   std::filesystem::path file(const std::vector<std::filesystem::path>& folders,
                              std::size_t part) const;
   void each_row(const std::vector<std::filesystem::path>& folders, std::size_t part,
@@ -86,6 +90,11 @@ class SweepParts {
   std::string identity_;
   std::vector<std::string> columns_;
   std::size_t most_;  // points of a part
+};
+
+struct PartsOnDisk {
+  const SweepParts& parts;
+  std::vector<std::filesystem::path> folders;
 };
 
 // What an identity.json says of `simulate`.

@@ -18,6 +18,7 @@
 #include "cli/program/progress.hpp"
 #include "cli/provenance/made_by.hpp"
 #include "cli/provenance/provenance.hpp"
+#include "cli/provenance/report_parts.hpp"
 #include "cli/tables/front_table.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
@@ -287,6 +288,9 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
     base::write_text(sweep_file_beside(outputs.csv), sweep_text, base::Output::beside);
   }
   if (!outputs.report.empty()) {
+    if (parts != nullptr) {
+      fetch_rows_to_show(points, *parts, table);
+    }
     write_report(table, &points, sweep_text, outputs.report);
   }
   if (outputs.json) {
@@ -303,7 +307,7 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
 void finish_parts(const sim::SweepPoints& points, const PartsOnDisk& parts,
                   const std::string& sweep_text, const SweepOutputs& outputs,
                   base::CsvWriter& csv) {
-  const bool copies = !outputs.simulate && outputs.report.empty();
+  const bool copies = !outputs.simulate;
   sim::ResultTable table =
       copies ? parts.parts.read_thin(parts.folders) : parts.parts.read(parts.folders);
   sim::rank_rows(points, table);

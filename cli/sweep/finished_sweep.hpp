@@ -28,11 +28,6 @@ struct SweepOutputs {
   bool made_by = false;  // every row has the id of what made it
 };
 
-struct PartsOnDisk {
-  const SweepParts& parts;
-  std::vector<std::filesystem::path> folders;
-};
-
 // The writer of the CSV. Opened before the sweep runs: a path that cannot be written is reported before the work. So is an
 // OUT.sweep.yaml that roofcast has not written.
 base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& sweep_text,
@@ -45,8 +40,7 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
                   const SweepOutputs& outputs, base::CsvWriter& csv,
                   const PartsOnDisk* parts = nullptr);
 
-// All rows of parts, with ranks, and what follows. Parts that are estimated are copied through where no report wants every
-// row.
+// All rows of parts, with ranks, and what follows. Parts that are estimated are copied through.
 void finish_parts(const sim::SweepPoints& points, const PartsOnDisk& parts,
                   const std::string& sweep_text, const SweepOutputs& outputs, base::CsvWriter& csv);
 

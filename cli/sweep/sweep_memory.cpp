@@ -12,6 +12,7 @@ namespace roofcast::cli {
 namespace {
 
 constexpr double kProgram = 64e6;
+constexpr double kPage = 72e6;
 constexpr double kNumber = 8.0;
 constexpr double kRank = 4.0;
 constexpr double kTexts = 4.0 + 3.0;  // reason; fits, meets, made_by
@@ -50,7 +51,8 @@ std::string megabytes(double bytes) { return fmt::format("{:.0f} MB", bytes / 1e
 
 }  // namespace
 
-bool needs_parts(const std::string& memory, const sim::SweepPoints& points, bool every_row) {
+bool needs_parts(const std::string& memory, const sim::SweepPoints& points, bool simulate,
+                 bool report) {
   if (memory.empty()) {
     return false;
   }
@@ -61,12 +63,14 @@ bool needs_parts(const std::string& memory, const sim::SweepPoints& points, bool
         fmt::format("error: --memory {}: {}\n", memory,
                     bound.ok() ? "expects a size, such as '512 MB'" : bound.error));
   }
-  const double whole = bytes_in_memory(points);
-  const double least = every_row ? whole : bytes_in_parts(points);
+  const double page = report ? kPage : 0.0;
+  const double whole = bytes_in_memory(points) + page;
+  const double least = simulate ? whole : bytes_in_parts(points) + page;
   if (least > bound.si) {
-    throw base::InputError(fmt::format(
-        "error: --memory {}: {} points take up to {}{}\n", memory, points.size(), megabytes(least),
-        every_row ? " with --report or --simulate, which need every row" : ", also in parts"));
+    throw base::InputError(
+        fmt::format("error: --memory {}: {} points{} take up to {}{}\n", memory, points.size(),
+                    report ? " and a page" : "", megabytes(least),
+                    simulate ? " with --simulate, which needs every row" : ", also in parts"));
   }
   return whole > bound.si;
 }

@@ -3,15 +3,13 @@
 
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <set>
 #include <utility>
 
 namespace roofcast::cli {
 namespace {
 
-// Latency -> (throughput, row); both rise.
-using Steps = std::map<double, std::pair<double, std::size_t>>;
+using Steps = AttainmentRows::Steps;
 
 void add(Steps& steps, double latency, double throughput, std::size_t row) {
   auto next = steps.upper_bound(latency);
@@ -41,30 +39,30 @@ std::vector<const sim::ResultColumn*> latency_columns(const sim::ResultTable& ta
 
 }  // namespace
 
-std::vector<std::size_t> attainment_rows(const sim::ResultTable& table, const std::string& series) {
-  const sim::ResultColumn* throughput = table.find("throughput_tok_per_s_per_gpu");
-  if (throughput == nullptr) {
-    return {};
+AttainmentRows::AttainmentRows(const sim::ResultTable& table) {
+  if (const auto* throughput = table.find("throughput_tok_per_s_per_gpu"); throughput != nullptr) {
+    columns_ = latency_columns(table);
+    columns_.insert(columns_.begin(), throughput);
   }
-  const bool any = table.find("meets") == nullptr;
-  const sim::ResultColumn* series_column = table.find(series);
-  const std::vector<const sim::ResultColumn*> latencies = latency_columns(table);
-  std::map<std::string, std::vector<Steps>> by_series;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    if (std::isnan(throughput->number(row)) || !(any || table.meets(row))) {
-      continue;
-    }
-    std::vector<Steps>& steps =
-        by_series[series_column != nullptr ? series_column->cell(row) : std::string()];
-    steps.resize(latencies.size());
-    for (std::size_t i = 0; i < latencies.size(); ++i) {
-      if (const double latency = latencies[i]->number(row); !std::isnan(latency)) {
-        add(steps[i], latency, throughput->number(row), row);
-      }
+}
+
+void AttainmentRows::take(std::size_t row, const std::string& series,
+                          std::span<const double> numbers) {
+  if (numbers.empty() || std::isnan(numbers.front())) {
+    return;
+  }
+  std::vector<Steps>& steps = by_series_[series];
+  steps.resize(numbers.size() - 1);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (const double latency = numbers[i + 1]; !std::isnan(latency)) {
+      add(steps[i], latency, numbers.front(), row);
     }
   }
+}
+
+std::vector<std::size_t> AttainmentRows::rows() const {
   std::set<std::size_t> rows;
-  for (const auto& [value, curves] : by_series) {
+  for (const auto& [value, curves] : by_series_) {
     for (const Steps& steps : curves) {
       for (const auto& [latency, step] : steps) {
         rows.insert(step.second);
@@ -72,6 +70,24 @@ std::vector<std::size_t> attainment_rows(const sim::ResultTable& table, const st
     }
   }
   return {rows.begin(), rows.end()};
+}
+
+std::vector<std::size_t> attainment_rows(const sim::ResultTable& table, const std::string& series) {
+  AttainmentRows attained(table);
+  const bool any = table.find("meets") == nullptr;
+  const sim::ResultColumn* series_column = table.find(series);
+  std::vector<double> numbers;
+  for (std::size_t row = 0; row < table.rows() && !attained.columns().empty(); ++row) {
+    if (!any && !table.meets(row)) {
+      continue;
+    }
+    numbers.clear();
+    for (const sim::ResultColumn* column : attained.columns()) {
+      numbers.push_back(column->number(row));
+    }
+    attained.take(row, series_column != nullptr ? series_column->cell(row) : "", numbers);
+  }
+  return attained.rows();
 }
 
 }  // namespace roofcast::cli

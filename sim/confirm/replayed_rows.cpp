@@ -86,26 +86,18 @@ void replay_rows(const SweepPoints& points, std::vector<std::size_t> rows, const
 // The best row of each group by a metric.
 void add_best(const SweepPoints& points, const ResultTable& table, const Metric& metric,
               std::set<std::size_t>& rows) {
-  const std::vector<std::size_t> axes = points.sweep().group_axes();
-  std::size_t count = 1;
-  for (const std::size_t axis : axes) {
-    count *= points.sweep().axes[axis].values.size();
-    if (count > kMostGroups) {
-      return;
-    }
+  const PointGroups groups(points);
+  if (groups.count() > kMostGroups) {
+    return;
   }
   const ResultColumn& column = table.column(metric.name);
   const double sign = metric.better == Better::lower ? 1.0 : -1.0;
-  std::vector<std::size_t> best(count, table.rows());
+  std::vector<std::size_t> best(groups.count(), table.rows());
   for (std::size_t row = 0; row < table.rows(); ++row) {
     if (!table.meets(row) || std::isnan(column.number(row))) {
       continue;
     }
-    std::size_t group = 0;
-    for (const std::size_t axis : axes) {
-      group = group * points.sweep().axes[axis].values.size() + points.value_index(row, axis);
-    }
-    std::size_t& known = best[group];
+    std::size_t& known = best[groups.of(row)];
     if (known == table.rows() || sign * column.number(row) < sign * column.number(known)) {
       known = row;
     }

@@ -291,6 +291,21 @@ const std::string& SweepPoints::label(std::size_t point, std::size_t axis) const
   return sweep().axes[axis].values[value_index(point, axis)].label;
 }
 
+PointGroups::PointGroups(const SweepPoints& points)
+    : points_(points), axes_(points.sweep().group_axes()) {
+  for (const std::size_t axis : axes_) {
+    count_ *= points.sweep().axes[axis].values.size();
+  }
+}
+
+std::size_t PointGroups::of(std::size_t point) const {
+  std::size_t group = 0;
+  for (const std::size_t axis : axes_) {
+    group = group * points_.sweep().axes[axis].values.size() + points_.value_index(point, axis);
+  }
+  return group;
+}
+
 workloads::RequestStream SweepPoints::stream(std::size_t point) const {
   constexpr std::string_view kTraffic = "traffic";
   std::vector<const Assignment*> assignments;

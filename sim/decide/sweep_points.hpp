@@ -44,6 +44,19 @@ class SweepPoints {
   bool scans_ = false;
 };
 
+// The groups of a sweep's front: combinations of the values of its `by`.
+class PointGroups {
+ public:
+  explicit PointGroups(const SweepPoints& points);
+  std::size_t count() const { return count_; }
+  std::size_t of(std::size_t point) const;
+
+ private:
+  const SweepPoints& points_;
+  std::vector<std::size_t> axes_;
+  std::size_t count_ = 1;
+};
+
 // The problem with the values at which it occurs behind its message: "system: hgx_h100".
 base::InputError at_values(base::Problem problem, const std::string& values);
 

@@ -276,7 +276,8 @@ class Soak:
     def judge_forms(words, texts):
         found = []
         stdout = texts["stdout"].decode("utf-8", "replace")
-        tables = [word for option, word in zip(words, words[1:]) if option in ("--csv", "--out", "--timeline")]
+        tables = [word for option, word in zip(words, words[1:])
+                  if option in ("--csv", "--out") or (option == "--timeline" and words[0] == "simulate")]  # of an estimate it is a drawing
         wants_json = ("--json" in words or "json" in words) and stdout.startswith(("{", "["))
         if wants_json:
             try:

@@ -6,9 +6,9 @@
 namespace roofcast::cli::cli_sweep_sweep_parts {
 namespace {
 
-// 960 points, four parts.
-void write_sweep(const Program& roofcast,
-                 const std::string& where = "[fits, 'ttft_p50_s <= 0.2']") {
+// 960 points, four parts; with steps of 16 tokens 14,160.
+void write_sweep(const Program& roofcast, const std::string& where = "[fits, 'ttft_p50_s <= 0.2']",
+                 const std::string& step = "256") {
   roofcast.write("s.yaml",
                  "base:\n"
                  "  system: hgx_h100\n"
@@ -19,11 +19,19 @@ void write_sweep(const Program& roofcast,
                  "  traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}\n"
                  "axes:\n"
                  "  system: [hgx_h100, hgx_h200]\n"
-                 "  traffic.input_tokens: {from: 256, to: 3072, step: 256}\n"
-                 "  traffic.output_tokens: {from: 64, to: 320, step: 64}\n"
-                 "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n"
-                 "where: " +
+                 "  traffic.input_tokens: {from: 256, to: 3072, step: " +
+                     step +
+                     "}\n"
+                     "  traffic.output_tokens: {from: 64, to: 320, step: 64}\n"
+                     "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n"
+                     "where: " +
                      where + "\n");
+}
+
+// Without what made it.
+std::string page_alone(const std::string& html) {
+  const std::size_t from = html.find("id=\"made_by\"");
+  return html.substr(0, from) + html.substr(html.find("</script>", from));
 }
 
 std::string without_last_column(const std::string& csv) {
@@ -98,7 +106,8 @@ TEST_CASE("A bound of memory changes no byte, and is refused where it cannot be 
   CHECK(small.code == 2);
   CHECK(contains(small.err, "points take up to 64 MB, also in parts"));
   CHECK(contains(with({"64.2 MB", "--report", "b.html"}).err,
-                 "with --report or --simulate, which need every row"));
+                 "points and a page take up to 136 MB, also in parts"));
+  CHECK(contains(with({"64.2 MB", "--simulate"}).err, "with --simulate, which needs every row"));
   CHECK(contains(with({"12 GB/s"}).err, "--memory 12 GB/s"));
   CHECK(with({"64.2 MB", "--quiet"}).code == 0);
   CHECK(roofcast.read("bounded.csv") == roofcast.read("whole.csv"));
@@ -131,6 +140,29 @@ TEST_CASE("A sweep in parts answers as one in memory, also where no row meets it
       CHECK(contains(parts.err, "where: "));
     }
     roofcast.shell("rm -rf w.csv.parts");
+  }
+}
+
+TEST_CASE("The page of a sweep in parts is that of one in memory, which has some of its rows",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  for (const std::string where :
+       {"[fits, 'ttft_p50_s <= 1e-6', 'tpot_p95_s <= 0.004']", "[fits, 'ttft_p50_s <= 0.2']"}) {
+    INFO(where);
+    write_sweep(roofcast, where, "16");
+    const std::vector<std::string> sweep = {"sweep",    "s.yaml", "--csv",   "w.csv",
+                                            "--report", "w.html", "--force", "--quiet"};
+    roofcast.output(sweep);
+    const std::string whole = page_alone(roofcast.read("w.html"));
+    CHECK(contains(whole, "\"total_rows\":14160"));
+    CHECK_FALSE(contains(whole, "\"shown_rows\":14160"));
+    std::vector<std::string> in_parts = sweep;
+    in_parts.insert(in_parts.end(), {"--memory", "137 MB"});
+    roofcast.output(in_parts);
+    CHECK((page_alone(roofcast.read("w.html")) == whole));
   }
 }
 

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tables/report_rows.hpp"
+
+#include <algorithm>
+
+#include "cli/tables/attainment_rows.hpp"
+#include "cli/tables/front_table.hpp"
+
+namespace roofcast::cli {
+namespace {
+
+constexpr std::size_t kMaxRows = 20'000;         // what a browser sorts and draws without a wait
+constexpr std::size_t kMaxRowBytes = 7'000'000;  // of a page under 10 MB
+constexpr std::size_t kSample = 1'000;
+
+// How many rows a page should hold: a cell takes its text, and quotes and a comma or `null`.
+std::size_t most_rows(const sim::ResultTable& table) {
+  const std::vector<std::size_t> sample = sampled_rows(table);
+  std::size_t bytes = 0;
+  for (const std::size_t row : sample) {
+    for (const sim::ResultColumn& column : table.columns()) {
+      bytes += column.cell(row).size() + 3;
+    }
+  }
+  return bytes == 0 ? kMaxRows : std::min(kMaxRows, kMaxRowBytes * sample.size() / bytes);
+}
+
+}  // namespace
+
+std::vector<std::size_t> sampled_rows(const sim::ResultTable& table) {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < table.rows(); row += table.rows() / kSample + 1) {
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::string series_of(const sim::ResultTable& table, const ShownColumns& columns) {
+  if (table.find("system") != nullptr) {
+    return "system";
+  }
+  const auto axis = std::find_if(columns.begin(), columns.end(), [](const auto* column) {
+    return kind_of_column(column->name()) == ColumnKind::axis;
+  });
+  return axis == columns.end() ? "" : (*axis)->name();
+}
+
+std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::string& series,
+                                      const std::set<std::size_t>& kept) {
+  const std::size_t most = most_rows(table);
+  std::vector<bool> attains(table.rows());
+  if (table.rows() > most) {
+    for (const std::size_t row : attainment_rows(table, series)) {
+      attains[row] = true;
+    }
+  }
+  std::vector<std::size_t> classes[4];
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    classes[table.is_on_front(row) || kept.contains(row) ? 0
+            : attains[row]                               ? 1
+            : table.meets(row)                           ? 2
+                                                         : 3]
+        .push_back(row);
+  }
+  std::vector<std::size_t> chosen;
+  for (const std::vector<std::size_t>& rows : classes) {
+    const std::size_t count = std::min(most - chosen.size(), rows.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      chosen.push_back(rows[i * rows.size() / count]);
+    }
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+}  // namespace roofcast::cli
