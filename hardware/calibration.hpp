@@ -45,7 +45,7 @@ struct KindError {
   std::string kind;                                   // kind of operators: "gemm"
   std::int64_t rows = 0, refused = 0, held_back = 0;  // measurements
   double median = 0, p90 = 0, bias = 0;  // median of |e|, 90 % quantile of |e|, median of e
-  double low = 1, high = 1;              // 5 % and 95 % quantiles of measured / predicted
+  double low = 1, high = 1;  // of measured / predicted: nine of ten next ones are within
 };
 
 // The kind of what hosts take to launch operators one by one, where they are not those of the measurements.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace roofcast::base {
 
@@ -12,6 +13,14 @@ double quantile(std::vector<double> values, double q) {
   }
   std::sort(values.begin(), values.end());
   return sorted_quantile(values, q);
+}
+
+double next_quantile(std::vector<double> values, double q) {
+  const auto n = static_cast<double>(values.size());
+  if (n < 2.0) {
+    return quantile(std::move(values), q);
+  }
+  return quantile(std::move(values), std::clamp((q * (n + 1.0) - 1.0) / (n - 1.0), 0.0, 1.0));
 }
 
 }  // namespace roofcast::base

@@ -11,6 +11,12 @@ namespace roofcast::base {
 // q·(n−1) of the sorted values (R's type 7). NaN when there are none.
 double quantile(std::vector<double> values, double q);
 
+// The bound below which a next value of the same kind is with probability q: position q·(n+1) from one on, between the
+// least and the greatest value (R's type 6). An interval between two of them holds a next value as often as it says, where
+// n ≥ 1/q − 1 (split conformal prediction, arXiv 1604.04173); between quantiles of type 7 it holds 82 % in place of 90 %
+// with n = 22. NaN when there are none.
+double next_quantile(std::vector<double> values, double q);
+
 // The same of values that are sorted, at least one: numbers or quantities.
 template <class Value>
 Value sorted_quantile(const std::vector<Value>& sorted, double q) {

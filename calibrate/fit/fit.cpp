@@ -35,8 +35,8 @@ void set_errors(KindErrors& errors) {
   for (const Pair& pair : errors.pairs) {
     ratios.push_back(pair.measured / pair.predicted);
   }
-  errors.low = base::quantile(ratios, 0.05);
-  errors.high = base::quantile(ratios, 0.95);
+  errors.low = base::next_quantile(ratios, 0.05);
+  errors.high = base::next_quantile(ratios, 0.95);
 }
 
 KindErrors judged(const FitTable& table, const models::Machine& generic,

@@ -50,7 +50,7 @@ struct KindErrors {
   ErrorSummary physical;     // with fitted ones,
   ErrorSummary after;        // and with the corrections
   std::vector<Pair> pairs;   // those of `after`
-  double low = 0, high = 0;  // 5 % and 95 % quantiles of measured / predicted, held back
+  double low = 0, high = 0;  // quantiles of a next measured / predicted (base::next_quantile)
   std::map<std::string, std::size_t> refused;  // rows by reason
 };
 

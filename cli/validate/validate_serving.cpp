@@ -46,7 +46,8 @@ void print_errors(const ServingErrors& errors, std::string_view indent) {
     }
     say("{}{}: {{rows: {}, median: {:.3f}, low: {:.3f}, high: {:.3f}}}\n", indent, metric,
         pairs->size(), calibrate::summarise(*pairs).median,
-        std::min(1.0, base::quantile(ratios, 0.05)), std::max(1.0, base::quantile(ratios, 0.95)));
+        std::min(1.0, base::next_quantile(ratios, 0.05)),
+        std::max(1.0, base::next_quantile(ratios, 0.95)));
   }
 }
 

@@ -34,6 +34,35 @@ TEST_CASE("Every quantile of one value is that value, and of none there is none"
   }
 }
 
+TEST_CASE("Nine of ten next values lie between the bounds that few values give", "[unit]") {
+  base::Random random(3, "next");
+  for (const std::size_t count : {20U, 22U, 44U, 200U}) {
+    INFO(count);
+    constexpr int kTrials = 20'000;
+    int within = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      std::vector<double> values(count);
+      for (double& value : values) {
+        value = std::exp(random.normal());
+      }
+      const double next = std::exp(random.normal());
+      within +=
+          next >= base::next_quantile(values, 0.05) && next <= base::next_quantile(values, 0.95)
+              ? 1
+              : 0;
+    }
+    CHECK(within > 0.89 * kTrials);
+    CHECK(within < 0.915 * kTrials);
+  }
+}
+
+TEST_CASE("Of fewer values than tell, the least and the greatest bound the next", "[unit]") {
+  CHECK(base::next_quantile({3, 1, 2}, 0.05) == 1.0);
+  CHECK(base::next_quantile({3, 1, 2}, 0.95) == 3.0);
+  CHECK(base::next_quantile({7}, 0.05) == 7.0);
+  CHECK(std::isnan(base::next_quantile({}, 0.05)));
+}
+
 TEST_CASE("Rising quantiles of values in any order are those of the sorted values", "[unit]") {
   base::Random random(2, "rising");
   for (const std::size_t count : {1U, 2U, 3U, 10U, 1000U}) {
