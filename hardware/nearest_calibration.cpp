@@ -263,13 +263,14 @@ Node number_node(double value, const base::Place& place) {
   return base::scalar_node(fmt::format("{:.12g}", value), place);
 }
 
-// What the distance does to one side of the interval of a kind: logarithms.
+// What the distance does to one side of the interval of a kind: logarithms. It never makes it narrower.
 struct Side {
   double half_width = 0.0;
   double share = 0.0;  // of its square that comes from the distance
 };
 Side side(double own, double far, double variance) {
-  const double apart = variance * far * far;
+  const double least = std::max(own, far);
+  const double apart = variance * least * least;
   const double square = (1.0 - variance) * own * own + apart;
   return {std::sqrt(std::max(0.0, square)), square > 0.0 ? apart / square : 0.0};
 }

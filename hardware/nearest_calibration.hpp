@@ -27,7 +27,7 @@
 //   √(own² + v·(far² − own²))
 //
 //   own  –  half-width of the nearest calibration on the shapes that were held back from its fit
-//   far  –  half-width between unrelated architectures: hardware/spreads.hpp
+//   far  –  half-width between unrelated architectures (hardware/spreads.hpp), at least own
 //   v    –  variance of the weighted mean, in shares of that between unrelated architectures
 //
 // A kind of operators that was not measured under the nearest calibration has v = 1. Else v grows continuously from 0 for a
