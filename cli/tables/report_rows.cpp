@@ -2,6 +2,7 @@
 #include "cli/tables/report_rows.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "cli/tables/attainment_rows.hpp"
 #include "cli/tables/front_table.hpp"
@@ -54,22 +55,36 @@ std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::
       attains[row] = true;
     }
   }
-  std::vector<std::size_t> classes[4];
+  const auto class_of = [&](std::size_t row) {
+    return table.is_on_front(row) || kept.contains(row) ? 0U
+           : attains[row]                               ? 1U
+           : table.meets(row)                           ? 2U
+                                                        : 3U;
+  };
+  struct Class {
+    std::size_t rows = 0;
+    std::size_t shown = 0;  // of them, evenly
+    std::size_t seen = 0;
+    std::size_t chosen = 0;
+  };
+  std::array<Class, 4> classes;
   for (std::size_t row = 0; row < table.rows(); ++row) {
-    classes[table.is_on_front(row) || kept.contains(row) ? 0
-            : attains[row]                               ? 1
-            : table.meets(row)                           ? 2
-                                                         : 3]
-        .push_back(row);
+    ++classes.at(class_of(row)).rows;
+  }
+  std::size_t left = most;
+  for (Class& each : classes) {
+    each.shown = std::min(left, each.rows);
+    left -= each.shown;
   }
   std::vector<std::size_t> chosen;
-  for (const std::vector<std::size_t>& rows : classes) {
-    const std::size_t count = std::min(most - chosen.size(), rows.size());
-    for (std::size_t i = 0; i < count; ++i) {
-      chosen.push_back(rows[i * rows.size() / count]);
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    Class& own = classes.at(class_of(row));
+    if (own.chosen < own.shown && own.seen == own.chosen * own.rows / own.shown) {
+      chosen.push_back(row);
+      ++own.chosen;
     }
+    ++own.seen;
   }
-  std::sort(chosen.begin(), chosen.end());
   return chosen;
 }
 
