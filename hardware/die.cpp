@@ -143,6 +143,9 @@ Node from_die(const Node& document) {
   std::string id;
   read_architecture(whole, id);
   const ChipArchitecture* architecture = architecture_called(id);
+  if (id.empty()) {
+    problems.add(document.place, "architecture", "a chip with a die needs it");
+  }
   whole.group("die", [&](Fields& f) {
     read(f, die);
     if (architecture != nullptr) {  // else it was reported
