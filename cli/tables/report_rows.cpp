@@ -63,7 +63,7 @@ std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::
   };
   struct Class {
     std::size_t rows = 0;
-    std::size_t shown = 0;  // of them, evenly
+    std::size_t most = 0;  // of them on the page, evenly
     std::size_t seen = 0;
     std::size_t chosen = 0;
   };
@@ -73,13 +73,13 @@ std::vector<std::size_t> rows_to_show(const sim::ResultTable& table, const std::
   }
   std::size_t left = most;
   for (Class& each : classes) {
-    each.shown = std::min(left, each.rows);
-    left -= each.shown;
+    each.most = std::min(left, each.rows);
+    left -= each.most;
   }
   std::vector<std::size_t> chosen;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     Class& own = classes.at(class_of(row));
-    if (own.chosen < own.shown && own.seen == own.chosen * own.rows / own.shown) {
+    if (own.chosen < own.most && own.seen == own.chosen * own.rows / own.most) {
       chosen.push_back(row);
       ++own.chosen;
     }
