@@ -143,8 +143,8 @@ Node from_die(const Node& document) {
   std::string id;
   read_architecture(whole, id);
   const ChipArchitecture* architecture = architecture_called(id);
-  if (id.empty()) {
-    problems.add(document.place, "architecture", "a chip with a die needs it");
+  if (!whole.has("architecture")) {
+    whole.problem("architecture", "a chip with a die needs it");
   }
   whole.group("die", [&](Fields& f) {
     read(f, die);

@@ -117,7 +117,7 @@ const ChipArchitecture* architecture_called(const std::string& id) {
 
 void read_architecture(Fields& f, std::string& id) {
   f.text("architecture", id);
-  if (id.empty() || architecture_called(id) != nullptr) {
+  if (!f.has("architecture") || architecture_called(id) != nullptr) {
     return;
   }
   const auto ids = base::catalog_ids(architecture_catalog());

@@ -44,7 +44,8 @@ double bytes_in_parts(const sim::SweepPoints& points) {
   for (const std::size_t axis : sweep.group_axes()) {
     row += sweep.axes[axis].values.size() < kFewValues ? kShortText : kText;
   }
-  return kProgram + static_cast<double>(points.size()) * row;
+  return kProgram + static_cast<double>(points.size()) * row +
+         kNumber * static_cast<double>(sim::PointGroups(points).count());
 }
 
 std::string megabytes(double bytes) { return fmt::format("{:.0f} MB", bytes / 1e6); }

@@ -4,7 +4,7 @@
 //
 //   in memory   64 MB + rows · (8 B for each column that is written + what ranks take)
 //   in parts    64 MB + rows · (8 B for each objective and the cost + 1 B for each axis of the groups, 4 B where it has 256
-//               values or more + 7 B for other texts + what ranks take)
+//               values or more + 7 B for other texts + what ranks take) + 8 B for each group
 //   a page      72 MB more, of at most 20,000 rows (cli/tables/report_rows.hpp)
 //   ranks       4 B + 8 B while they are found; 20 B + 24 B for each objective more where there are three or more
 //

@@ -74,10 +74,13 @@ std::vector<std::size_t> AttainmentRows::rows() const {
 
 std::vector<std::size_t> attainment_rows(const sim::ResultTable& table, const std::string& series) {
   AttainmentRows attained(table);
+  if (attained.columns().empty()) {
+    return {};
+  }
   const bool any = table.find("meets") == nullptr;
   const sim::ResultColumn* series_column = table.find(series);
   std::vector<double> numbers;
-  for (std::size_t row = 0; row < table.rows() && !attained.columns().empty(); ++row) {
+  for (std::size_t row = 0; row < table.rows(); ++row) {
     if (!any && !table.meets(row)) {
       continue;
     }

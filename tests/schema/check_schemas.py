@@ -44,7 +44,7 @@ FOLDERS = {
 
 # Bad documents whose form is right: only the reader knows what is wrong in them.
 MEANING = {
-    "chip": {"cap_above_the_tdp", "misspelt_architecture"},
+    "chip": {"cap_above_the_tdp", "empty_architecture", "misspelt_architecture"},
     "model": {
         "expert_load_no_way", "expert_load_too_few_counts", "expert_load_two_ways", "held_cache_needs_too_many_heads", "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "latent_ratio_does_not_divide", "moe_without_group", "sliding_attention_without_window",
         "top_k_more_than_experts",
