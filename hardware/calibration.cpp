@@ -128,10 +128,14 @@ void read(base::Fields& f, Calibration& c) {
   f.group("gemm", [&](Fields& g) {
     g.group("tensor_efficiency", [&](Fields& t) {
       for (int i = 0; i < base::kMathTypes; ++i) {
-        t.number(base::name(static_cast<base::MathType>(i)),
-                 c.tensor_efficiency[static_cast<std::size_t>(i)], share);
+        const auto type = static_cast<base::MathType>(i);
+        if (type != base::MathType::fp16) {
+          t.number(base::name(type), c.tensor_efficiency[static_cast<std::size_t>(i)], share);
+        }
       }
     });
+    c.tensor_efficiency[static_cast<std::size_t>(base::MathType::fp16)] =
+        c.tensor_efficiency[static_cast<std::size_t>(base::MathType::bf16)];
     g.number("fill_trips", c.gemm_fill_trips, base::not_negative);
     g.number("wave_tail", c.wave_tail, base::fraction);
     g.number("wave_trips", c.gemm_wave_trips, base::not_negative);
@@ -236,6 +240,7 @@ void read(base::Fields& f, Calibration& c) {
       }
     });
     g.quantity("dram_energy", c.dram_energy, base::positive);
+    g.quantity("dram_device_energy", c.dram_device_energy, base::positive);
     g.quantity("link_energy", c.link_energy, base::positive);
     g.source();
   });

@@ -86,8 +86,9 @@ struct Calibration {
   double in_flight_bytes_per_sm = 0;  // B, bytes in flight of one SM (Little's law)
 
   // GEMM
-  std::array<double, base::kMathTypes> tensor_efficiency{};  // best large GEMM / dense peak
-  double gemm_fill_trips = 0;                                // to fill and drain the pipeline
+  // Best large GEMM / dense peak. fp16 has that of bf16: kernels, tiles, bytes and rates are the same.
+  std::array<double, base::kMathTypes> tensor_efficiency{};
+  double gemm_fill_trips = 0;  // to fill and drain the pipeline
   // Share of the idle part of the last wave that is lost: 1 = tiles, 0 = stream-K.
   double wave_tail = 0;
   double gemm_wave_trips = 0;   // between one tile and the next of an SM
@@ -177,6 +178,7 @@ struct Calibration {
   double voltage_floor = 0;  // share of the clock below which voltage stays
   std::array<double, base::kMathTypes> flop_share{};  // FLOP alone, at the dense peak
   base::JoulesPerByte dram_energy;                    // from memory to the SMs
+  base::JoulesPerByte dram_device_energy;             // of that, in the memory itself
   base::JoulesPerByte link_energy;                    // sent, with the memory at this end
 };
 

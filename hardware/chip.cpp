@@ -98,6 +98,7 @@ void read(Fields& f, Chip& chip) {
     g.text("type", chip.memory_type);
     g.quantity("capacity", chip.capacity);
     g.quantity("bandwidth", chip.bandwidth);
+    g.quantity("energy", chip.memory_energy);
     g.source();
   });
   f.group("l2", [&](Fields& g) {

@@ -81,6 +81,7 @@ struct Chip {
   std::string memory_type;
   base::Bytes capacity;
   base::BytesPerSecond bandwidth;
+  std::optional<base::JoulesPerByte> memory_energy;  // in the memory itself, of a byte
   std::optional<base::Bytes> l2_capacity;
   std::optional<base::Bytes> shared_memory_per_sm;  // with the L1
   std::optional<base::Bytes> registers_per_sm;

@@ -53,6 +53,9 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
     }
   }
   power.dram = c.dram_energy;
+  if (chip.memory_energy) {
+    power.dram += *chip.memory_energy - c.dram_device_energy;
+  }
   power.link = c.link_energy;
   return power;
 }
@@ -81,6 +84,8 @@ Machine machine_of(const hardware::System& system) {
   const hardware::Calibration& c = system.calibration;
   Machine m;
   m.sms = static_cast<double>(chip.sms_used().value_or(0));
+  m.measured_sms = chip.parent && chip.parent->sms ? static_cast<double>(*chip.parent->sms) : m.sms;
+  m.l2_sms = chip.l2_slices ? m.measured_sms : m.sms;
   m.peak = chip.tensor;
   for (std::size_t i = 0; i < m.peak.size(); ++i) {
     m.tensor[i] = m.peak[i] * c.tensor_efficiency[i];

@@ -63,6 +63,11 @@ struct Machine {
   base::BytesPerSecond l2;                                      // what a kernel reaches
   base::Bytes l2_capacity;
   base::Seconds dram_latency;
+  // SMs of the chip that was measured, where this one was changed; else its own.
+  double measured_sms = 0;
+  // SMs that share the rate of the L2 as those of that chip do: fewer of them load no faster each, and more of them, where
+  // the L2 did not grow with them, share the same.
+  double l2_sms = 0;
   hardware::Calibration calibration;
   hardware::FabricLevel scale_up;  // its bandwidth includes the efficiency
   // The bandwidth from a rank to the same position in the other domains; zero when there is no scale-out network.

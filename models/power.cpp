@@ -76,16 +76,11 @@ double pace_at_limit(const Activity& a, const PowerRates& rates) {
 
 }  // namespace
 
-// alone  s  C: the FLOP at the rate of a large GEMM
 // smooth s  S: the smooth maximum of all terms
-base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine& machine) {
-  const base::FlopsPerSecond rate = machine.tensor_rate(math);
+base::Seconds clocked_time(const Cost& cost) {
   const base::Seconds smooth = smooth_time(cost);
-  if (!(cost.flop.si() > 0.0 && rate.si() > 0.0 && smooth.si() > 0.0)) {
-    return {};
-  }
-  const base::Seconds alone = base::min(smooth, cost.flop / rate);
-  return (alone / smooth) * alone;
+  const base::Seconds alone = base::min(smooth, cost.compute);
+  return smooth.si() > 0.0 ? (alone / smooth) * alone : base::Seconds{};
 }
 
 Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine) {
@@ -93,7 +88,7 @@ Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine&
   const base::Seconds smooth = smooth_time(cost);
   const base::Seconds memory =
       smooth.si() > 0.0 ? std::min(1.0, cost.dram / smooth) * cost.dram : base::Seconds{};
-  return {count * clocked_time(cost, math, machine), count * memory,
+  return {count * clocked_time(cost), count * memory,
           count * (cost.flop * rates.flop[static_cast<std::size_t>(math)]),
           count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link)};
 }

@@ -98,7 +98,7 @@ struct Activity {
 };
 
 // C²/S above: the part of one run of an operator that the clock sets.
-base::Seconds clocked_time(const Cost& cost, base::MathType math, const Machine& machine);
+base::Seconds clocked_time(const Cost& cost);
 
 // T(e) of kernels that take `running` at the full clock, of which the clock sets `compute` and the memory `memory`.
 base::Seconds slowed(base::Seconds running, base::Seconds compute, base::Seconds memory,

@@ -18,11 +18,12 @@ struct Prefix {
 
 // The decimal ones in ascending order. Every symbol and scale allows the empty one.
 inline constexpr std::array kPrefixes{
-    Prefix{"n", 1e-9, "nano"},    Prefix{"u", 1e-6, "micro"},   Prefix{"m", 1e-3, "milli"},
-    Prefix{"", 1.0, ""},          Prefix{"k", 1e3, "kilo"},     Prefix{"M", 1e6, "mega"},
-    Prefix{"G", 1e9, "giga"},     Prefix{"T", 1e12, "tera"},    Prefix{"P", 1e15, "peta"},
-    Prefix{"E", 1e18, "exa"},     Prefix{"Ki", 0x1p10, "kibi"}, Prefix{"Mi", 0x1p20, "mebi"},
-    Prefix{"Gi", 0x1p30, "gibi"}, Prefix{"Ti", 0x1p40, "tebi"}, Prefix{"Pi", 0x1p50, "pebi"},
+    Prefix{"p", 1e-12, "pico"},   Prefix{"n", 1e-9, "nano"},    Prefix{"u", 1e-6, "micro"},
+    Prefix{"m", 1e-3, "milli"},   Prefix{"", 1.0, ""},          Prefix{"k", 1e3, "kilo"},
+    Prefix{"M", 1e6, "mega"},     Prefix{"G", 1e9, "giga"},     Prefix{"T", 1e12, "tera"},
+    Prefix{"P", 1e15, "peta"},    Prefix{"E", 1e18, "exa"},     Prefix{"Ki", 0x1p10, "kibi"},
+    Prefix{"Mi", 0x1p20, "mebi"}, Prefix{"Gi", 0x1p30, "gibi"}, Prefix{"Ti", 0x1p40, "tebi"},
+    Prefix{"Pi", 0x1p50, "pebi"},
 };
 
 struct Symbol {
@@ -64,7 +65,7 @@ inline constexpr std::array kSymbols{
     Symbol{"min", kTime, 60.0, "", "minute"},
     Symbol{"h", kTime, 3600.0, "", "hour"},
     Symbol{"d", kTime, 86400.0, "", "day"},
-    Symbol{"J", kEnergy, 1.0, "n u m k M G T P E", "joule"},
+    Symbol{"J", kEnergy, 1.0, "p n u m k M G T P E", "joule"},
     Symbol{"Wh", kEnergy, 3600.0, "k M G T", "watt-hour"},
     Symbol{"W", kPower, 1.0, "n u m k M G T", "watt"},
     Symbol{"Hz", kFrequency, 1.0, "k M G T", "hertz"},
@@ -104,7 +105,8 @@ inline constexpr std::array kDimensionTexts{
     DimensionText{kEnergyPrice, "an energy price", "0.08 USD/kWh", "USD/kWh, $/kWh, USD/MWh", 1e-15,
                   1e6},
     DimensionText{kIntensity, "an arithmetic intensity", "295 FLOP/B", "FLOP/B", 1e-9, 1e15},
-    DimensionText{kEnergyPerByte, "an energy per byte", "0.03 nJ/B", "J/B, nJ/B, nJ/b", 1e-27, 1e3},
+    DimensionText{kEnergyPerByte, "an energy per byte", "65 pJ/B", "J/B, nJ/B, pJ/B, pJ/b", 1e-27,
+                  1e3},
     DimensionText{kEnergyPerOperation, "an energy per operation", "0.7 J/TFLOP",
                   "J/FLOP, nJ/FLOP, J/TFLOP", 1e-30, 1e3},
     DimensionText{kPricePerSize, "a price per size", "12 USD/GB", "USD/GB, $/GB, USD/TB", 1e-18,

@@ -347,9 +347,9 @@ constexpr std::array kScales{
     Scale{kPriceRate, "USD/h", 1.0 / 3600.0, "k M G", 10.0},
     Scale{kEnergyPrice, "USD/kWh", 1.0 / 3.6e6, ""},
     Scale{kIntensity, "FLOP/B", 1.0, kLarge},
-    Scale{kEnergyPerByte, "J/B", 1.0, "n u m"},
+    Scale{kEnergyPerByte, "J/B", 1.0, "p n u m"},
     Scale{kEnergyPerOperation, "J/TFLOP", 1e-12, ""},
-    Scale{kEnergyPerOperation, "J/FLOP", 1.0, "n u m"},
+    Scale{kEnergyPerOperation, "J/FLOP", 1.0, "p n u m"},
     Scale{kPricePerSize, "USD/GB", 1e-9, ""},
 };
 

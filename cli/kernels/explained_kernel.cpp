@@ -179,8 +179,8 @@ std::optional<SustainedRun> sustained_run(const ExplainedKernel& e, const sim::P
   activity.add(e.cost, e.math, 1.0, e.cost.time, p.machine);
   activity.gaps = e.host;
   const models::Drawn drawn = models::drawn(activity, p.machine.power);
-  return SustainedRun{drawn.time, drawn.clock, drawn.power(), drawn.energy,
-                      *p.system.chip.cap_used()};
+  return SustainedRun{drawn.time,    drawn.clock,  drawn.pace / drawn.clock,
+                      drawn.power(), drawn.energy, *p.system.chip.cap_used()};
 }
 
 }  // namespace
@@ -224,14 +224,15 @@ ExplainedKernel explain_kernel(const workloads::Operator& op, const sim::Platfor
   e.sustained = sustained_run(e, platform);
   e.peak_share = models::share_of_peak(op, e.cost, m) * (e.cost.time / e.time);
   e.verdict = models::verdict_of(e.shares, e.peak_share);
-  e.roofs = models::roofs_of(op, e.cost, e.anatomy, m);
+  e.roofs = models::roofs_of(op, e.cost, m);
   if (e.cost.dram_bytes.si() > 0.0 && e.anatomy.loading > 0.0) {
     e.needed_in_flight = m.dram * m.dram_latency;
     const Seconds stream = e.cost.dram_bytes / m.dram * e.anatomy.correction;
-    e.in_flight = (1.0 + kRounding) * stream < e.cost.dram
-                      ? stream / e.cost.dram * e.needed_in_flight
-                      : std::min(e.anatomy.loading, m.sms) * m.calibration.in_flight_bytes_per_sm *
-                            base::byte;
+    e.in_flight =
+        (1.0 + kRounding) * stream < e.cost.dram
+            ? stream / e.cost.dram * e.needed_in_flight
+            : base::min(e.cost.dram_bytes, std::min(e.anatomy.loading, m.sms) *
+                                               m.calibration.in_flight_bytes_per_sm * base::byte);
   }
   e.l2_hits = hits(e.cost, e.anatomy, m);
   e.occupancy = occupancy_of(e.anatomy, platform.system.chip, m);

@@ -25,10 +25,11 @@ struct KernelChoices {
 // A kernel that runs again and again, for some 10 ms and longer: what the GPU draws, and how far its clock falls at the
 // power cap (models/power.hpp).
 struct SustainedRun {
-  base::Seconds time;   // of one run, with the host
-  double clock = 1.0;   // share of the full clock
-  base::Watts power;    // mean
-  base::Joules energy;  // of one run
+  base::Seconds time;    // of one run, with the host
+  double clock = 1.0;    // share of the full clock
+  double running = 1.0;  // share of the SMs: others stand still
+  base::Watts power;     // mean
+  base::Joules energy;   // of one run
   base::Watts cap;
 };
 

@@ -125,8 +125,12 @@ bool slowed(const ExplainedKernel& k) { return k.sustained && k.sustained->clock
 
 std::string sustained_text(const ExplainedKernel& k) {
   const SustainedRun& s = *k.sustained;
-  return fmt::format("{} where it runs on and on: at {} of the clock; power is {} of it",
-                     of(s.time), percent(s.clock), percent(1.0 - k.time / s.time));
+  const std::string running =
+      s.running < 0.9995
+          ? fmt::format(" on {} of the SMs, the others stand still", percent(s.running))
+          : "";
+  return fmt::format("{} where it runs on and on: at {} of the clock{}; power is {} of it",
+                     of(s.time), percent(s.clock), running, percent(1.0 - k.time / s.time));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@
 //   unexplained   what measured kernels of this shape take beyond the model             –
 //
 // A correction (models/operators/correction.hpp) that makes a kernel slower is unexplained: nobody knows which part is
-// longer. One that makes it faster shortens every part alike.
+// longer. One that makes it faster shortens every part alike, but for products at the peak, which cannot take less.
 //
 // Symbols: t, B in seconds; p is overlap_exponent of the calibration.
 #pragma once
@@ -102,7 +102,7 @@ struct Anatomy {
   double split = 1;          // parts of k, or of a context
   double blocks = 0;         // thread blocks of the main kernel
   double blocks_per_sm = 1;  // at once
-  double waves = 0;          // of thread blocks, the lost tail included
+  double waves = 0;          // of thread blocks: full ones and a share of the last
   double busy = 1;           // share of the time of the SMs in which they have a thread block
   double kernels = 1;        // launched
   double loading = 0;        // thread blocks that load different bytes of device memory

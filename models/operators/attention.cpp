@@ -71,6 +71,19 @@ double block_flop(const workloads::AttentionHeads& h) {
   return 2.0 * static_cast<double>(h.qk_dim + h.value_dim) * kQueryTile * kKeyBlock;
 }
 
+// Keys that a CTA takes at a time, where it has room for the scores and for two blocks of keys beside the queries.
+double taken_keys(const workloads::AttentionHeads& h, double rows, const Machine& machine) {
+  const TileRoom& room = machine.tile_room;
+  const double queries = base::byte_count(rows * static_cast<double>(h.qk_dim), h.cache);
+  const auto value = static_cast<double>(h.value_dim);
+  double keys = kKeyBlock;
+  while (keys > kLeastKeys && (queries + kBlocksOnTheirWay * keys * bytes_of_key(h) > room.shared ||
+                               kSumBytes * rows * (keys + value) > room.sums)) {
+    keys *= 0.5;
+  }
+  return keys;
+}
+
 // Thread blocks of which an SM runs `per_sm` at once. A thread block sums up the scores of a block of keys, and outputs;
 // it loads its queries and one block of keys and values.
 void describe(Anatomy& a, double blocks, double per_sm, const workloads::AttentionHeads& h,
@@ -78,12 +91,12 @@ void describe(Anatomy& a, double blocks, double per_sm, const workloads::Attenti
   const auto value = static_cast<double>(h.value_dim);
   const auto key = static_cast<double>(h.qk_dim);
   a.tile_rows = owned_queries(h, machine);
-  a.sums_bytes = kSumBytes * a.tile_rows * (kKeyBlock + value);
-  a.step_bytes = base::byte_count(a.tile_rows * key, h.cache) + kKeyBlock * bytes_of_key(h);
-  a.tile_columns = kKeyBlock;
+  a.tile_columns = taken_keys(h, a.tile_rows, machine);
+  a.sums_bytes = kSumBytes * a.tile_rows * (a.tile_columns + value);
+  a.step_bytes = base::byte_count(a.tile_rows * key, h.cache) + a.tile_columns * bytes_of_key(h);
   a.blocks = blocks;
   a.blocks_per_sm = per_sm;
-  a.waves = std::max(1.0, blocks / (per_sm * machine.sms));
+  a.waves = blocks / (per_sm * machine.sms);
   a.busy = std::min(1.0, blocks / machine.sms);
 }
 
@@ -147,6 +160,7 @@ Cost prefill_attention_cost(const workloads::PrefillAttention& op, const Machine
     a.add(&Cost::compute, Cause::padding, "masked keys and padded queries",
           Seconds::from_si((steps - useful) * block / machine.sms));
     a.add_idle(&Cost::compute, Seconds::from_si(longest / kKeyBlock * block), machine);
+    a.busy = steps / (steps + longest / kKeyBlock * machine.sms);
     a.add(&Cost::compute, Cause::fill, "thread blocks that start and end",
           Seconds::from_si((ctas / machine.sms + 1.0) * ends));
     a.add(&Cost::fill, Cause::fill, "kernel that starts and ends", cost.fill);
@@ -202,7 +216,8 @@ Cost decode_attention_cost(const workloads::DecodeAttention& op, const Machine& 
                  ended * ends / machine.clock;
   const base::Bytes cache =
       sequences * base::bytes_of(keys * static_cast<double>(h.cache_elements), h.cache);
-  const base::Bytes ramp = base::min(cache, c.decode_ramp_bytes_per_sm * machine.sms * base::byte);
+  const base::Bytes ramp =
+      base::min(cache, c.decode_ramp_bytes_per_sm * machine.measured_sms * base::byte);
   cost.l2 = (work.bytes + ramp) / machine.l2;
   cost.dram = (cache + ramp) / machine.dram_rate(loading) + (work.bytes - cache) / machine.dram;
   if (op.repeated) {

@@ -42,7 +42,8 @@
 //             + CTAs of an SM, twice where one runs at once · ends · (1 + (qk + value) / 512)
 //
 //   cache       B    keys and values that the queries see
-//   ramp        B    moved at half rate while SMs start and end
+//   ramp        B    moved at half rate while SMs start and end; those of the chip that was measured, so that SMs which are
+//                    added do not slow the memory down
 //   rate        B/s  DRAM rate of the SMs that have a CTA; the others load nothing
 //   efficiency  –    decode_tensor_efficiency; with an fp8 cache times attention_fp8_efficiency
 //

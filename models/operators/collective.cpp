@@ -188,7 +188,7 @@ void all_reduce(Offers& offers, const Group& g, Bytes size, AllReduceKernels ker
       m);
   const Bytes across = g.leaves() ? tree_share(g) * shard : Bytes{};
   if (g.leaves() || g.inside > kHostChips) {
-    const std::int64_t host = g.leaves() ? g.inside : std::min(g.inside, kHostChips);
+    const std::int64_t host = std::min(g.inside, kHostChips);
     const double chain = static_cast<double>(host - 1) + log2_up(base::ceil_div(g.inside, host));
     add_protocols(offers, kTree,
                   {.up_hops = 2.0 * chain,
@@ -385,17 +385,64 @@ Offers offers_for(const Collective& op, const Group& g, const Machine& m, std::v
   return offers;
 }
 
+// Ranks that do not fill their domains are spread evenly over them.
+Group group_of(const Collective& op, const Machine& machine) {
+  const std::int64_t inside = workloads::ranks_in_a_domain(op, machine.scale_up_domain);
+  const std::int64_t domains = base::ceil_div(op.ranks, inside);
+  return {base::ceil_div(op.ranks, domains), domains};
+}
+
 }  // namespace
+
+// Of an all-gather a rank sends little and receives all; of a reduce-scatter it is the other way.
+PortBytes least_port_bytes(const Collective& op, const Machine& machine) {
+  if (op.ranks <= 1) {
+    return {};
+  }
+  const Group g = group_of(op, machine);
+  const Bytes size = Bytes::from_si(op.bytes);
+  const double inside = (g.i() - 1.0) / g.i();
+  const double outside = (g.d() - 1.0) / g.d();
+  PortBytes least;
+  switch (op.kind) {
+    case CollectiveKind::all_reduce:
+      least.link =
+          (machine.scale_up.in_network_reduction && g.inside > 1 ? 1.0 : 2.0 * inside) * size;
+      least.nic =
+          (machine.scale_out.in_network_reduction ? std::min(1.0, 2.0 * outside) : 2.0 * outside) /
+          g.i() * size;
+      break;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+      least.link = inside * size;
+      least.nic = outside / g.i() * size;
+      break;
+    case CollectiveKind::all_to_all: {
+      const auto copies = static_cast<double>(op.copies);
+      least.link = inside * reached(g.n(), copies) / copies * size;
+      least.nic = outside * reached(g.d(), copies) / copies * size;
+      if (op.copies == 1) {
+        least.link = (g.i() - 1.0) / g.n() * size;
+      }
+      break;
+    }
+    case CollectiveKind::broadcast:
+      least.link = g.inside > 1 ? inside * size : Bytes{};
+      least.nic = g.leaves() ? size / g.i() : Bytes{};
+      break;
+    case CollectiveKind::send_receive:
+      (g.leaves() ? least.nic : least.link) = size;
+      break;
+  }
+  return least;
+}
 
 Cost collective_cost(const Collective& op, const Machine& machine, Anatomy* anatomy) {
   Cost cost;
   if (op.ranks <= 1) {
     return cost;
   }
-  const std::int64_t inside = workloads::ranks_in_a_domain(op, machine.scale_up_domain);
-  // Ranks that do not fill their domains are spread evenly over them.
-  const std::int64_t domains = base::ceil_div(op.ranks, inside);
-  const Group group{base::ceil_div(op.ranks, domains), domains};
+  const Group group = group_of(op, machine);
   std::vector<Plan>* all = anatomy != nullptr ? &anatomy->plans : nullptr;
   const Offers offers = machine.scale_up.differs_among() || op.sums_int8
                             ? offers_for(op, group, as_seen_by(op, group, machine), all)

@@ -87,4 +87,11 @@ struct Anatomy;  // filled where there is one
 Cost collective_cost(const workloads::Collective& op, const Machine& machine,
                      Anatomy* anatomy = nullptr);
 
+// What any algorithm must move through the ports of one rank, with switches that reduce where there are some.
+struct PortBytes {
+  base::Bytes link;
+  base::Bytes nic;
+};
+PortBytes least_port_bytes(const workloads::Collective& op, const Machine& machine);
+
 }  // namespace roofcast::models

@@ -31,7 +31,7 @@ Cost streaming_cost(const Work& work, double kernels, const Machine& machine, An
   combine(cost, machine.calibration.overlap_exponent);
   if (anatomy != nullptr) {
     anatomy->kernels = kernels;
-    anatomy->blocks = work.bytes.si() / kBytesPerCta;
+    anatomy->blocks = std::ceil(work.bytes.si() / kBytesPerCta);
     anatomy->loading = cost.dram.si() > 0.0 ? anatomy->blocks : 0.0;
     anatomy->add(&Cost::fill, Cause::fill, "kernels that start and end", cost.fill);
     anatomy->add(&Cost::l2, Cause::l2, "bytes that the kernel before left in the L2", cost.l2);

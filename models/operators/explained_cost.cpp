@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/overloaded.hpp"
+#include "models/operators/collective.hpp"
 #include "models/operators/correction.hpp"
 #include "models/operators/gemm.hpp"
 #include "models/operators/grouped_gemm.hpp"
@@ -28,11 +29,33 @@ bool multiplies(const workloads::Operator& op) {
                     op);
 }
 
-// Corrects the parts of a physical cost, which then takes `time`.
+// Corrects the parts of a physical cost, which then takes `time`. Products at the peak take what they take: a kernel that
+// is faster than the model saves the rest of its compute term.
 void correct_parts(Anatomy& anatomy, Seconds time) {
   const double factor = anatomy.correction;
-  for (Part& part : anatomy.parts) {
-    part.time *= std::min(1.0, factor);
+  if (factor < 1.0) {
+    Seconds compute;
+    Seconds products;
+    for (const Part& part : anatomy.parts) {
+      compute += part.term == &Cost::compute ? part.time : Seconds{};
+      products += part.cause == Cause::tensor ? part.time : Seconds{};
+    }
+    products = base::min(products, factor * compute);
+    const Seconds rest = factor * compute - products;
+    Seconds others;
+    for (const Part& part : anatomy.parts) {
+      const bool other = part.term == &Cost::compute && part.cause != Cause::tensor;
+      others += other ? part.time : Seconds{};
+    }
+    for (Part& part : anatomy.parts) {
+      if (part.cause == Cause::tensor) {
+        part.time = products;
+      } else if (part.term == &Cost::compute) {
+        part.time *= rest / others;
+      } else {
+        part.time *= factor;
+      }
+    }
   }
   if (factor > 1.0) {
     anatomy.add(&Cost::time, Cause::unexplained, "measured beyond the model",
@@ -111,9 +134,7 @@ double share_of_peak(const workloads::Operator& op, const Cost& cost, const Mach
                                                                    : 0.0;
 }
 
-// A collective has the port for a roof whose bytes take longer: that of its domain, or the NIC.
-std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, const Anatomy& anatomy,
-                           const Machine& m) {
+std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, const Machine& m) {
   std::vector<Roof> roofs;
   const double time = cost.time.si();
   const auto add = [&](std::string_view name, double amount, double rate) {
@@ -129,18 +150,10 @@ std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, cons
   if (cost.dram_bytes.si() == 0.0) {
     add("L2", work_of(op).bytes.si(), m.l2.si() / c.l2_efficiency);
   }
-  if (std::holds_alternative<workloads::Collective>(op)) {
-    const bool leaves = std::any_of(anatomy.parts.begin(), anatomy.parts.end(),
-                                    [](const Part& part) { return part.cause == Cause::nic; });
-    const bool reduces =
-        cost.algorithm == Algorithm::in_switch || cost.algorithm == Algorithm::multimem ||
-        cost.algorithm == Algorithm::in_switch_tree || cost.algorithm == Algorithm::in_network;
-    const double share =
-        (leaves ? std::min(c.link_efficiency, c.nic_efficiency) : c.link_efficiency) *
-        (reduces ? c.in_network_efficiency : 1.0);
-    const double port = leaves ? m.scale_out.bandwidth.si() / c.nic_efficiency
-                               : m.scale_up.bandwidth.si() / c.link_efficiency;
-    add(leaves ? "NIC" : "link", cost.network.si() / anatomy.correction * share * port, port);
+  if (const auto* collective = std::get_if<workloads::Collective>(&op)) {
+    const PortBytes least = least_port_bytes(*collective, m);
+    add("link", least.link.si(), m.scale_up.bandwidth.si() / c.link_efficiency);
+    add("NIC", least.nic.si(), m.scale_out.bandwidth.si() / c.nic_efficiency);
   }
   return roofs;
 }

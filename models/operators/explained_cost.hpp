@@ -33,7 +33,7 @@ struct Roof {
   double rate = 0.0;      // a second
   double distance = 0.0;  // time / least time, at least 1
 };
-std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, const Anatomy& anatomy,
-                           const Machine& machine);
+// A collective has a roof for each port of a rank: its link in the domain, and its NIC.
+std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, const Machine& machine);
 
 }  // namespace roofcast::models

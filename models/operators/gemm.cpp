@@ -190,7 +190,7 @@ class Search {
     const Seconds products = 2.0 * height * width * sms * flop_time_;
     explain_tiles(a, t, work, machine_, peak, kept_ * base::flop / flop_time_,
                   2.0 * kept_ * t.tiles * height * width * depth_ * base::flop,
-                  depth * (loaded * l2_a_ + width * l2_w_) * sms);
+                  depth * (loaded * l2_a_ + width * l2_w_));
     a.add(&Cost::compute, Cause::serial_depth, "steps along k that wait for each other",
           waves * depth * base::max(Seconds{}, step_time_ - products));
     a.add(&Cost::compute, Cause::vector, "weights that are widened",
@@ -202,7 +202,7 @@ class Search {
           (waves - 1.0) * wave_time_);
     a.add(&Cost::fill, Cause::kernel, "no room for the library's tile", added_room_);
     a.add(&Cost::fill, Cause::l2, "outputs of tiles, not overlapped",
-          waves * epilogue_ * sms * loaded * width);
+          waves * epilogue_ * l2_sharers(t.tiles * t.parts, machine_) * loaded * width);
     if (t.parts > 1.0) {
       a.kernels += 1.0;
       a.add(&Cost::fill, Cause::launch, "kernel that adds up the parts of k", split_time_);
@@ -278,8 +278,9 @@ class Search {
     const Seconds compute =
         base::max(2.0 * as_double(bm) * width * machine_.sms * flop_time_, step_time_) +
         width * widen_time_;
-    const Seconds l2 = (loaded * l2_a_ + width * l2_w_) * machine_.sms;
-    const Seconds end = epilogue_ * machine_.sms * loaded * width;
+    const double sharers = l2_sharers(tiles * parts, machine_);
+    const Seconds l2 = (loaded * l2_a_ + width * l2_w_) * sharers;
+    const Seconds end = epilogue_ * sharers * loaded * width;
     const Seconds dram =
         weights_.by(wide * share) + rows_in_.by(tall * share) + rows_out_.by(wide * tall * share);
     Terms t{depths * compute, dram, depths * l2, (waves - 1.0) * wave_time_ + waves * end};

@@ -10,16 +10,18 @@
 //                         step_trips · DRAM latency · (k/split) bytes / 128)
 //             + waves · bn·(k/split) / (widened_per_sm_clock · bits/4 · clock)     weight-only formats
 //             + absent · ⌈n/bn⌉ · k·a · absent_row_reads / L2 rate                 fixed tiles
-//   l2      = waves · (bm·a + bn·w)·(k/split) / (l2_sharing · L2 rate / sms)
+//   l2      = waves · (bm·a + bn·w)·(k/split) / (l2_sharing · L2 rate / sharers)
 //             + split-K partial sums, 8 bytes each, / L2 rate
 //   dram    = compulsory bytes / min(streaming rate, bytes in flight / latency)
 //   fill    = fill_trips · DRAM latency
 //             + (waves − 1) · wave_trips · DRAM latency        one tile drains, the next one fills
-//             + waves · epilogue_passes · bm·bn outputs / (L2 rate / sms)
+//             + waves · epilogue_passes · bm·bn outputs / (L2 rate / sharers)
 //             + split_trips · DRAM latency                     when split: the sum is a second kernel
 //
 //   a, w             B      one element of the activations and of the weights
 //   k                –      padded to 64
+//   sharers          –      SMs of the chip that was measured: a wave with fewer CTAs loads no faster each. More, where a
+//                           chip has more and they have CTAs
 //   absent           –      rows that tiles reach beyond m
 //   (k/split) bytes  B      depth of a tile in the wider operand; 128 bytes are one step of the main loop
 //   step_trips, …    –      parameters of the calibration, in DRAM latencies (hardware/calibration.hpp)

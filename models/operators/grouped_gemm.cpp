@@ -15,7 +15,7 @@ namespace roofcast::models {
 // stream       B/s     what it reads weights with
 // rows         –       mean of a distinct expert
 // per_sm_flop  s       one FLOP on one SM
-// per_sm_byte  s       one byte through the L2 to one SM
+// l2_byte      s       one byte through the L2
 // tiles_m      –       tiles along m of all experts
 // products     –       multiply-adds with the padding of tiles
 // depths       –       elements of depth that an SM works through
@@ -36,7 +36,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
   const auto depth = static_cast<double>(base::ceil_div(op.k, kDepthStep) * kDepthStep);
   const double rows = op.distinct > 0.0 ? op.pairs / op.distinct : 0.0;
   const base::Seconds per_sm_flop = machine.sms * base::flop / rate;
-  const base::Seconds per_sm_byte = machine.sms * base::byte / machine.l2;
+  const base::Seconds l2_byte = base::byte / machine.l2;
   Fastest best(c.overlap_exponent);
   // Larger tiles than the smallest one with room for all rows and the lost half tile are never faster.
   std::size_t last = 1;
@@ -63,7 +63,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
     const double products = tiles_m * bm * n * depth;
     if (!best.beatable({2.0 * products * base::flop / rate,
                         work.bytes / stream,
-                        products * (a_bytes / widest + w_bytes / bm) * base::byte / machine.l2,
+                        products * (a_bytes / widest + w_bytes / bm) * l2_byte,
                         {}})) {
       continue;
     }
@@ -76,7 +76,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
       const double depths = waves_of(ctas, machine) * depth;
       best.consider({depths * 2.0 * bm * bn * per_sm_flop,
                      work.bytes / base::min(stream, machine.dram_rate(ctas)),
-                     depths * (bm * a_bytes + bn * w_bytes) * per_sm_byte,
+                     depths * (bm * a_bytes + bn * w_bytes) * l2_sharers(ctas, machine) * l2_byte,
                      {}},
                     {kTokenTiles[i - 1], width, ctas, 1.0});
     }
@@ -89,7 +89,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
     const double sparse = op.storage.sparse ? machine.sparsity / 2.0 : 1.0;
     explain_tiles(*anatomy, t, work, machine, sparse * machine.peak[static_cast<std::size_t>(math)],
                   kept * rate, 2.0 * kept * t.tiles * bm * bn * depth * base::flop,
-                  depth * (bm * a_bytes + bn * w_bytes) * per_sm_byte);
+                  depth * (bm * a_bytes + bn * w_bytes) * l2_byte);
     anatomy->loading = t.tiles;
     anatomy->buffer_bytes = machine.tile_room.buffers(bm, bn, a_bytes, w_bytes);
     anatomy->step_bytes = static_cast<double>(kDepthStep) * (bm * a_bytes + bn * w_bytes);

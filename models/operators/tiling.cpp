@@ -60,16 +60,16 @@ void explain_tiles(Anatomy& a, const Tiling& tiling, const Work& work, const Mac
   a.tile_columns = static_cast<double>(tiling.columns);
   a.split = tiling.parts;
   a.blocks = tiling.tiles * tiling.parts;
-  a.waves = waves_of(a.blocks, machine);
-  const double least = a.blocks / machine.sms;
-  a.busy = least / a.waves;
+  a.waves = a.blocks / machine.sms;
+  const double taken = waves_of(a.blocks, machine);  // with the lost part of the tail
+  a.busy = a.waves / taken;
   a.sums_bytes = 4.0 * a.tile_rows * a.tile_columns;
   a.add_products(work.flop, peak, rate);
   const Seconds products = padded / rate;
   a.add(&Cost::compute, Cause::padding, "padding of tiles", products - work.flop / rate);
-  a.add_idle(&Cost::compute, (a.waves / least - 1.0) * products, machine);
-  a.add(&Cost::l2, Cause::l2, "operands of tiles", least * l2);
-  a.add_idle(&Cost::l2, (a.waves - least) * l2, machine);
+  a.add_idle(&Cost::compute, (taken / a.waves - 1.0) * products, machine);
+  a.add(&Cost::l2, Cause::l2, "operands of tiles", a.blocks * l2);
+  a.add_idle(&Cost::l2, (taken * l2_sharers(a.blocks, machine) - a.blocks) * l2, machine);
 }
 
 }  // namespace roofcast::models

@@ -39,6 +39,11 @@ inline double waves_of(double ctas, const Machine& machine) {
   return waves + machine.calibration.wave_tail * (whole - waves);
 }
 
+// The thread blocks of a wave that share the rate of the L2.
+inline double l2_sharers(double ctas, const Machine& machine) {
+  return std::max(std::min(ctas, machine.sms), machine.l2_sms);
+}
+
 // How the output and the depth are cut.
 struct Tiling {
   std::int64_t rows = 0, columns = 0;  // of a tile
@@ -103,7 +108,7 @@ Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine);
 //
 //   peak, rate  FLOP/s  of the tensor cores: dense, and what the kernel reaches
 //   padded      FLOP    with the padding of tiles
-//   l2          s       the L2 term of one wave
+//   l2          s       the operands of one thread block at the rate of the whole L2
 void explain_tiles(Anatomy& anatomy, const Tiling& tiling, const Work& work, const Machine& machine,
                    base::FlopsPerSecond peak, base::FlopsPerSecond rate, base::Flops padded,
                    base::Seconds l2);

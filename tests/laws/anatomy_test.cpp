@@ -112,8 +112,8 @@ TEST_CASE("A kernel is limited by tensor cores only where they reach more than h
 
 TEST_CASE("No kernel is nearer to a roof of its chip than the roof itself", "[laws]") {
   Violations law(kRounding);
-  for_each_kernel([&](const auto& p, const auto& op, const Cost& cost, const auto& anatomy) {
-    for (const models::Roof& roof : models::roofs_of(op, cost, anatomy, p.machine)) {
+  for_each_kernel([&](const auto& p, const auto& op, const Cost& cost, const auto&) {
+    for (const models::Roof& roof : models::roofs_of(op, cost, p.machine)) {
       law.add(1.0 - roof.distance, [&] { return std::string(roof.name) + " of " + at(op, p); });
     }
   });

@@ -149,20 +149,19 @@ TEST_CASE("A chip without a TDP has no energy and full clocks", "[unit]") {
   CHECK(d.time.si() == 1.0);
 }
 
-// 1e15 FLOP take 1 s at 1 PFLOP/s; of an operator of 2 s that is half, and half of that the clock sets.
+// 1 s of products, exponentials or vector FLOP; of an operator of 2 s that is half, and half of that the clock sets.
 TEST_CASE("The clock sets all of a compute-bound operator and little of the others", "[unit]") {
-  const auto machine = models::round_machine();
   models::Cost cost;
-  cost.flop = base::Flops::from_si(1e15);
+  cost.compute = seconds(1.0);
   const auto clocked = [&](double time, double launch) {
     cost.time = seconds(time);
     cost.launch = seconds(launch);
-    return models::clocked_time(cost, base::MathType::bf16, machine).si();
+    return models::clocked_time(cost).si();
   };
   CHECK(clocked(1.0, 0.0) == Approx(1.0));
   CHECK(clocked(2.0, 0.0) == Approx(0.5));
   CHECK(clocked(3.0, 1.0) == Approx(0.5));
-  cost.flop = {};
+  cost.compute = {};
   CHECK(clocked(1.0, 0.0) == 0.0);
 }
 
@@ -213,6 +212,12 @@ TEST_CASE("A machine's energies are the calibration's shares of its chip's TDP",
   CHECK(capped.limit.si() == Approx(450.0));
   CHECK(capped.active == power.active);
   CHECK(capped.flop == power.flop);
+  // The memory's own share of a byte's energy is its own.
+  system.calibration.dram_energy = base::JoulesPerByte::from_si(65e-12);
+  system.calibration.dram_device_energy = base::JoulesPerByte::from_si(31e-12);
+  CHECK(models::machine_of(system).power.dram.si() == Approx(65e-12));
+  system.chip.memory_energy = base::JoulesPerByte::from_si(60e-12);
+  CHECK(models::machine_of(system).power.dram.si() == Approx(94e-12));
   system.chip.cap.reset();
   system.chip.tdp.reset();
   CHECK_FALSE(models::machine_of(system).power.known());

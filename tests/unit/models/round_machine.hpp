@@ -13,7 +13,7 @@ namespace roofcast::models {
 inline Machine round_machine() {
   using namespace base;
   Machine m;
-  m.sms = 100;
+  m.sms = m.measured_sms = m.l2_sms = 100;
   m.clock = Hertz::from_si(1e9);
   m.peak.fill(FlopsPerSecond::from_si(1e15));
   m.tensor = m.peak;
