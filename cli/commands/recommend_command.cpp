@@ -378,7 +378,10 @@ void add_recommend(Command& app, Run& chosen) {
   add_set_and_save(*command, options->said, "write the scenario of the answer to this file");
   command->add_flag("--no-replay", options->no_replay, "no replays: the answer is estimated only");
   command->add_flag("--strict", options->strict, "exit with 3 if nothing meets the conditions");
-  command->add_option("-o,--csv", options->csv, "write all rows to this file, as a sweep does")
+  command
+      ->add_option("-o,--csv", options->csv,
+                   "write all rows to this file, as a sweep does; those with an empty replay are a "
+                   "scan's, and rough")
       ->written();
   command
       ->add_option("--report", options->report,

@@ -24,6 +24,7 @@ using sim::RankedRow;
 using sim::Recommendation;
 
 constexpr double kMostLooser = 0.1;
+constexpr std::size_t kLooks = 8;  // for a row behind a limit
 
 bool is_better(const sim::Question& q, double a, double b) {
   return q.objective.direction == sim::Direction::maximize ? a > b : a < b;
@@ -32,31 +33,56 @@ bool is_better(const sim::Question& q, double a, double b) {
 struct NextRow {
   const sim::Scan* scan = nullptr;
   std::size_t row = 0;
-  double value = 0.0;
+  double value = 0.0;    // of the objective
+  double reached = 0.0;  // of the limit's metric
 };
 
-// The best of the rows that break this condition alone, and that by no more than kMostLooser.
-NextRow behind(const sim::Question& q, const Recommendation& r, const sim::Condition& limit) {
-  NextRow best;
+// Whether the others hold.
+template <class... Row>
+bool breaks_alone(const sim::Question& q, const sim::Condition& limit, const Row&... row) {
+  return std::all_of(q.where.begin(), q.where.end(), [&](const sim::Condition& c) {
+    return &c == &limit || c.metric.empty() || sim::holds(c, row...);
+  });
+}
+
+// The rows of scans that break this condition alone, and that by no more than kMostLooser. The best first.
+std::vector<NextRow> behind(const sim::Question& q, const Recommendation& r,
+                            const sim::Condition& limit, double now) {
+  std::vector<NextRow> rows;
   for (const sim::Scan& scan : r.scans) {
     const sim::ResultColumn& values = scan.table.column(q.objective.metric->name);
+    const sim::ResultColumn& metric = scan.table.column(limit.metric);
     for (std::size_t row = 0; row < scan.table.rows(); ++row) {
-      if (!scan.is_legal(row) || !scan.table.fits(row) || sim::holds(limit, scan.table, row)) {
-        continue;
-      }
-      const double off = -sim::slack(limit, scan.table.column(limit.metric).number(row));
-      const double value = values.number(row);
-      const auto others = [&](const sim::Condition& c) {
-        return &c == &limit || c.metric.empty() || sim::holds(c, scan.table, row);
-      };
-      if (off <= kMostLooser && std::isfinite(value) &&
-          (best.scan == nullptr || is_better(q, value, best.value)) &&
-          std::all_of(q.where.begin(), q.where.end(), others)) {
-        best = {&scan, row, value};
+      if (scan.is_legal(row) && scan.table.fits(row) && !sim::holds(limit, scan.table, row) &&
+          -sim::slack(limit, metric.number(row)) <= kMostLooser &&
+          std::isfinite(values.number(row)) && is_better(q, values.number(row), now) &&
+          breaks_alone(q, limit, scan.table, row)) {
+        rows.push_back({&scan, row, values.number(row), metric.number(row)});
       }
     }
   }
-  return best;
+  std::stable_sort(rows.begin(), rows.end(), [&](const NextRow& a, const NextRow& b) {
+    return is_better(q, a.value, b.value);
+  });
+  return rows;
+}
+
+// The first of them of which that is so when it is estimated as other scenarios are.
+std::optional<NextRow> estimated_behind(const sim::Question& q, const Recommendation& r,
+                                        const sim::Condition& limit, double now) {
+  std::vector<NextRow> rows = behind(q, r, limit, now);
+  rows.resize(std::min(rows.size(), kLooks));
+  sim::Workspace workspace;
+  for (NextRow& next : rows) {
+    const sim::ServingEstimate e = sim::estimate(next.scan->points->scenario(next.row), workspace);
+    next.value = q.objective.metric->value(e);
+    next.reached = sim::find_metric(limit.metric)->value(e);
+    if (e.fits() && -sim::slack(limit, e) <= kMostLooser && is_better(q, next.value, now) &&
+        breaks_alone(q, limit, e)) {
+      return next;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string looser_limit(const sim::Question& q, const Recommendation& r,
@@ -67,16 +93,15 @@ std::string looser_limit(const sim::Question& q, const Recommendation& r,
   }
   const RankedRow& best = *r.answers.front();
   const double now = r.scans[best.scan].table.column(q.objective.metric->name).number(best.row);
-  const NextRow next = behind(q, r, limit);
-  if (next.scan == nullptr || !is_better(q, next.value, now)) {
+  const std::optional<NextRow> next = estimated_behind(q, r, limit, now);
+  if (!next) {
     return fmt::format("a limit of {} that is 10 % looser brings nothing better", metric->label);
   }
-  const double reached = next.scan->table.column(limit.metric).number(next.row);
   return fmt::format(
       "with {} of {} in place of {}: {}, estimated only: {} ({:+.2g} %)", metric->label,
-      column_value(limit.metric, reached), column_value(limit.metric, limit.bound),
-      fmt::join(labels_of(*next.scan->points, next.row), ", "),
-      display(next.value, q.objective.metric->unit), 100.0 * (next.value - now) / std::abs(now));
+      column_value(limit.metric, next->reached), column_value(limit.metric, limit.bound),
+      fmt::join(labels_of(*next->scan->points, next->row), ", "),
+      display(next->value, q.objective.metric->unit), 100.0 * (next->value - now) / std::abs(now));
 }
 
 // At which price of its GPU the best answer of another system is as good. Costs are linear in the price.

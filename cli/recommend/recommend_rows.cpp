@@ -105,6 +105,7 @@ Answer spoken_answer(const sim::Question& q, const Recommendation& r) {
                                         sim::name(row.judgement.verdict), cited_row(r, row)));
     }
   }
+  answer.sentences.emplace_back("Rows with an empty replay are a scan's, and rough.");
   return answer;
 }
 

@@ -311,7 +311,7 @@ bool is_simulated(const Metric& metric) {
 Replayed replay(const ScenarioView& scenario, const workloads::RequestStream& stream,
                 const ServingEstimate& closed_form, const ReplayPlan& plan, ReplaySpace& space) {
   Replayed r;
-  r.estimate = closed_form;
+  r.closed_form = r.estimate = closed_form;
   if (scenario.training != nullptr) {
     r.why_not = "it trains";
     return r;

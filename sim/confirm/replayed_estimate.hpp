@@ -41,7 +41,8 @@ struct ReplayPlan {
 };
 
 struct Replayed {
-  ServingEstimate estimate;              // the estimate where `why_not` has a reason
+  ServingEstimate closed_form;           // the estimate
+  ServingEstimate estimate;              // with what is simulated, unless `why_not` has a reason
   std::vector<double> class_attainment;  // of several classes with objectives
   std::string why_not;                   // why nothing was replayed
   std::size_t requests = 0;              // that are counted

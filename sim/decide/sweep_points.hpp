@@ -21,8 +21,8 @@ class SweepPoints {
 
   // The points from `first` on, `count` of them: what is said of points below counts from there.
   SweepPoints part(std::size_t first, std::size_t count) const;
-  // Scenarios whose estimates follow no request from now on.
-  void scan() { scans_ = true; }
+  // Whether estimates follow few requests, or none, from now on.
+  void scan(bool scans) { scans_ = scans; }
   bool scans() const { return scans_; }
 
   const Sweep& sweep() const;

@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kBeyond = 3;     // steps of clients beyond what the estimate allows
 constexpr double kMostTokens = 1.2e8;  // of a replay; about two seconds of one core
 constexpr double kGain = 0.01;         // of the objective, that more clients must bring to be tried
+constexpr std::size_t kLooks = 8;      // for the row that is nearest to the conditions
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 using base::kInfinity;
 
@@ -164,41 +165,6 @@ class Candidates {
   Choice* refined_ = nullptr;
 };
 
-// What a row is like when it is not one of a scan.
-ScenarioView followed(const Scan& scan, std::size_t row) {
-  ScenarioView scenario = scan.points->scenario(row);
-  scenario.scans = false;
-  return scenario;
-}
-ServingEstimate estimate_of(const Scan& scan, std::size_t row) {
-  Workspace workspace;
-  return estimate(followed(scan, row), workspace);
-}
-
-// The row that misses the conditions least, or why most rows do not fit.
-void find_nearest(const Question& q, const Scan& scan, Group& group) {
-  double least = kInfinity;
-  std::map<std::string, std::size_t> reasons;
-  for (std::size_t row = 0; row < scan.table.rows(); ++row) {
-    if (scan.system_of(row) != group.system || !scan.is_legal(row)) {
-      continue;
-    }
-    const double misses = shortfall(q.where, scan.table, row);
-    if (misses < least) {
-      least = misses;
-      group.nearest = row;
-      group.has_nearest = true;
-    }
-    ++reasons[scan.table.column("reason").text(row)];
-  }
-  const auto most =
-      std::max_element(reasons.begin(), reasons.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  group.reason = group.has_nearest       ? scan.table.column("reason").text(group.nearest)
-                 : most == reasons.end() ? "no mapping divides the model on these GPUs"
-                                         : most->first;
-}
-
 // The groups of one scan.
 class ScanReplays {
  public:
@@ -207,9 +173,11 @@ class ScanReplays {
         scan_(scan),
         number_(number),
         options_(options),
+        estimated_(scan.table.rows()),
         unconfirmed_(scan.systems()),
         columns_(*scan.points, scan.table, options.replay) {
     for (std::size_t system = 0; system < scan.systems(); ++system) {
+      estimate_nearest(system);
       candidates_.emplace_back(q, scan, system);
       Group& group = groups_.emplace_back();
       group.scan = number;
@@ -244,7 +212,7 @@ class ScanReplays {
       }
       keep_unlike(group);
       if (group.best.empty()) {
-        find_nearest(question_, scan_, group);
+        find_nearest(group);
       }
     }
     return std::move(groups_);
@@ -286,20 +254,80 @@ class ScanReplays {
     });
   }
 
+  // In place of what the scan said of it.
+  void set_estimate(std::size_t row, const ServingEstimate& e) {
+    Workspace workspace;
+    set_row(*scan_.points, scan_.table, row, e,
+            class_attainment(scan_.points->scenario(row), workspace));
+    estimated_[row] = true;
+  }
+  ServingEstimate estimate_again(std::size_t row) {
+    Workspace workspace;
+    ServingEstimate e = estimate(scan_.points->scenario(row), workspace);
+    set_estimate(row, e);
+    return e;
+  }
+
+  // Of a system, the row that misses the conditions least; kNone where none fits.
+  std::size_t nearest_row(std::size_t system, bool estimated_alone) const {
+    std::size_t nearest = kNone;
+    double least = kInfinity;
+    for (std::size_t row = 0; row < scan_.table.rows(); ++row) {
+      if (scan_.system_of(row) != system || !scan_.is_legal(row) ||
+          (estimated_alone && !estimated_[row])) {
+        continue;
+      }
+      if (const double misses = shortfall(question_.where, scan_.table, row); misses < least) {
+        least = misses;
+        nearest = row;
+      }
+    }
+    return nearest;
+  }
+
+  // Where the scan says that no row meets the conditions, the nearest ones may, or miss them by more.
+  void estimate_nearest(std::size_t system) {
+    for (std::size_t looks = 0; looks < kLooks; ++looks) {
+      const std::size_t row = nearest_row(system, false);
+      if (row == kNone || scan_.table.meets(row) || estimated_[row]) {
+        return;
+      }
+      estimate_again(row);
+    }
+  }
+
+  // The row that misses the conditions least, or why most rows do not fit.
+  void find_nearest(Group& group) const {
+    const ResultColumn& reason = scan_.table.column("reason");
+    group.nearest = nearest_row(group.system, true);
+    group.has_nearest = group.nearest != kNone;
+    if (group.has_nearest) {
+      group.reason = reason.text(group.nearest);
+      return;
+    }
+    std::map<std::string, std::size_t> reasons;
+    for (std::size_t row = 0; row < scan_.table.rows(); ++row) {
+      if (scan_.system_of(row) == group.system && scan_.is_legal(row)) {
+        ++reasons[reason.text(row)];
+      }
+    }
+    const auto most =
+        std::max_element(reasons.begin(), reasons.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    group.reason =
+        most == reasons.end() ? "no mapping divides the model on these GPUs" : most->first;
+  }
+
   void add_answer(std::vector<RankedRow>& answers, std::size_t row, Judgement judgement,
                   ServingEstimate estimate) {
     const double value = question_.objective.metric->value(estimate);
-    tell_causes(followed(scan_, row), estimate);
+    tell_causes(scan_.points->scenario(row), estimate);
     answers.push_back({number_, row, std::move(judgement), std::move(estimate), value});
   }
 
   void estimate_only(const std::map<std::size_t, std::size_t>& group_of) {
-    Workspace workspace;
     for (const auto& [row, group] : group_of) {
-      // Requests are followed where the scan used formulas.
-      ServingEstimate e = estimate_of(scan_, row);
-      set_row(*scan_.points, scan_.table, row, e,
-              class_attainment(followed(scan_, row), workspace));
+      ServingEstimate e = estimate_again(row);
       columns_.set_text("replay", row, name(Verdict::estimated));
       ++groups_[group].tries;
       if (scan_.table.meets(row)) {
@@ -321,6 +349,7 @@ class ScanReplays {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::size_t at = group_of.at(rows[i]);
       Group& group = groups_[at];
+      set_estimate(rows[i], replayed[i].closed_form);
       const Judgement judgement = columns_.set(rows[i], replayed[i]);
       ++group.tries;
       if (judgement.verdict == Verdict::estimated) {
@@ -347,6 +376,7 @@ class ScanReplays {
   Scan& scan_;
   std::size_t number_;
   const RecommendOptions& options_;
+  std::vector<bool> estimated_;                      // rows that are not as the scan said
   std::vector<std::vector<RankedRow>> unconfirmed_;  // the first of each group
   ReplayColumns columns_;
   std::vector<Candidates> candidates_;

@@ -189,10 +189,11 @@ Scan make_scan(const Question& q, const std::vector<Candidate>& systems, Shapes 
           two};
 }
 
-// What is recommended is replayed, so rough estimates may scan.
+// What is recommended is estimated again and replayed, so rough estimates may scan.
 Scan run(Scan scan, unsigned threads) {
-  scan.points->scan();
+  scan.points->scan(true);
   scan.table = run_sweep(*scan.points, threads);
+  scan.points->scan(false);
   return scan;
 }
 

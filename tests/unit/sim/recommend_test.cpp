@@ -231,6 +231,39 @@ TEST_CASE("What is recommended is confirmed, within the budget, and the best ans
   }
 }
 
+TEST_CASE("What is replayed, and what comes nearest, is estimated as it is alone", "[unit]") {
+  Question misses = question("llama-3.1-70b", "hgx_h200", 4, kFree);
+  misses.where.front().bound = 0.02;
+  for (const Question& q : {question("llama-3.1-70b", "hgx_h200", 4, kArrivals), misses}) {
+    const Recommendation r = recommend(q, {});
+    const auto check = [&](const Scan& scan, std::size_t row) {
+      const Scenario alone = read_scenario(scan.points->document(row));
+      Workspace workspace;
+      const ServingEstimate e = estimate(view(alone), workspace);
+      for (const char* metric : {"ttft_mean_s", "ttft_p95_s", "tpot_p95_s", "power_w_per_gpu"}) {
+        INFO(metric << " of row " << row);
+        CHECK(scan.table.column(metric).number(row) == find_metric(metric)->value(e));
+      }
+    };
+    std::size_t checked = 0;
+    for (const Scan& scan : r.scans) {
+      for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+        if (!scan.table.column("replay").is_empty(row)) {
+          check(scan, row);
+          ++checked;
+        }
+      }
+    }
+    for (const Group& group : r.groups) {
+      if (group.has_nearest) {
+        check(r.scans[group.scan], group.nearest);
+        ++checked;
+      }
+    }
+    CHECK(checked > 0);
+  }
+}
+
 TEST_CASE("A system has three answers where three deployments meet, and none that promises more",
           "[unit]") {
   Question q = question("gpt-oss-120b", "hgx_h200", 8, kFree);
