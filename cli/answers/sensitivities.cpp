@@ -71,9 +71,11 @@ SensitivityAnswer sensitivity(const SensitivityQuestion& question,
   Varied v = varied(question, scenario.document());
   a.ranges = v.ranges;
   const auto quantities = sim::quantity_knobs(scenario.document());
-  a.all_rates = v.knobs.empty();
-  a.elasticities =
-      sim::elasticities(scenario, a.all_rates ? quantities : v.knobs, a.metrics, question.steps);
+  if (v.knobs.empty()) {
+    add_elasticities(scenario, quantities, a);
+  } else {
+    a.elasticities = sim::elasticities(scenario, v.knobs, a.metrics, a.steps);
+  }
   sim::Workspace workspace;
   for (const sim::Metric* metric : a.metrics) {
     a.waterfalls.push_back(metric->unit == "s" ? sim::waterfall(scenario, quantities, *metric)

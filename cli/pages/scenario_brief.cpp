@@ -66,7 +66,6 @@ double gain_with(const SensitivityAnswer& a, std::size_t k) {
 std::vector<std::size_t> by_gain(const SensitivityAnswer& a) {
   std::vector<std::size_t> order(a.elasticities.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::erase_if(order, [&](std::size_t k) { return a.elasticities[k].knob.is_of_the_parent(); });
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t x, std::size_t y) { return gain_with(a, x) > gain_with(a, y); });
   return order;
@@ -255,8 +254,7 @@ ScenarioFindings findings_of(const sim::OverriddenScenario& scenario,
     a.metrics.insert(a.metrics.begin(), metric);
   }
   const auto quantities = sim::quantity_knobs(scenario.document());
-  a.all_rates = true;
-  a.elasticities = sim::elasticities(scenario, quantities, a.metrics, a.steps);
+  add_elasticities(scenario, quantities, a);
   sim::Workspace workspace;
   for (const sim::Metric* each : a.metrics) {
     a.waterfalls.push_back(each->unit == "s" ? sim::waterfall(scenario, quantities, *each)

@@ -64,9 +64,6 @@ std::string tornado(const SensitivityAnswer& a, std::size_t m) {
   const double most = order.empty() ? 1.0 : std::max(magnitude(value(order.front())), kShown);
   for (const std::size_t k : order) {
     const sim::KnobElasticities& row = a.elasticities[k];
-    if (row.knob.is_of_the_parent()) {
-      continue;
-    }
     if (magnitude(value(k)) < kShown && row.note.empty()) {
       ++hidden;
       continue;
@@ -78,9 +75,9 @@ std::string tornado(const SensitivityAnswer& a, std::size_t m) {
   if (hidden > 0) {
     out += fmt::format("{} more below {}\n", hidden, kShown);
   }
-  if (a.all_rates && a.metrics[m]->unit == "s") {
+  if (!a.rates_less_latencies.empty() && a.metrics[m]->unit == "s") {
     out += fmt::format("rates less latencies: {:+.3f}; -1 where no other time matters\n",
-                       sim::sum_over_rates(a.elasticities, m));
+                       a.rates_less_latencies[m]);
   }
   return out;
 }
@@ -182,7 +179,7 @@ Json metric_json(const SensitivityAnswer& a, std::size_t m) {
   Json json = {{"value", json_number(metric.value(a.estimate))}};
   json["elasticities"] = elasticities_json(a, m);
   json["rates_less_latencies"] =
-      a.all_rates ? json_number(sim::sum_over_rates(a.elasticities, m)) : Json();
+      a.rates_less_latencies.empty() ? Json() : json_number(a.rates_less_latencies[m]);
   json["waterfall"] = Json::array();
   for (const sim::FreedResource& step : a.waterfalls[m].steps) {
     json["waterfall"].push_back({{"free", sim::name(step.resource)},
@@ -231,6 +228,16 @@ std::vector<const sim::Metric*> usual_metrics(const sim::ServingEstimate& estima
     }
   }
   return all;
+}
+
+void add_elasticities(const sim::OverriddenScenario& scenario,
+                      const std::vector<sim::QuantityKnob>& quantities, SensitivityAnswer& a) {
+  a.elasticities = sim::elasticities(scenario, quantities, a.metrics, a.steps);
+  for (std::size_t m = 0; m < a.metrics.size(); ++m) {
+    a.rates_less_latencies.push_back(sim::sum_over_rates(a.elasticities, m));
+  }
+  std::erase_if(a.elasticities,
+                [](const sim::KnobElasticities& row) { return row.knob.is_of_the_parent(); });
 }
 
 std::string sensitivity_text(const SensitivityAnswer& a) {

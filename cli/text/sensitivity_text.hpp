@@ -20,7 +20,8 @@ struct SensitivityAnswer {
   sim::StepAndGain steps;
   std::vector<const sim::Metric*> metrics;
   std::vector<sim::KnobElasticities> elasticities;
-  bool all_rates = false;  // of all that have time in their unit, so that their sum means something
+  // Of each metric, over all that have time in their unit; none where only some knobs were asked for.
+  std::vector<double> rates_less_latencies;
   std::vector<sim::Waterfall> waterfalls;            // of each metric; none where it is no time
   std::vector<std::vector<sim::ErrorShare>> errors;  // of each metric
   std::vector<sim::KnobRange> ranges;
@@ -29,6 +30,11 @@ struct SensitivityAnswer {
 
 // TPOT, TTFT and throughput, the training step or the task's time: of those the estimate has.
 std::vector<const sim::Metric*> usual_metrics(const sim::ServingEstimate& estimate);
+
+// Elasticities to all quantities of the scenario, and their sums. The figures of a parent chip are in the sums alone: nobody
+// turns them.
+void add_elasticities(const sim::OverriddenScenario& scenario,
+                      const std::vector<sim::QuantityKnob>& quantities, SensitivityAnswer& answer);
 
 std::string sensitivity_text(const SensitivityAnswer& answer);
 nlohmann::ordered_json sensitivity_json(const SensitivityAnswer& answer);

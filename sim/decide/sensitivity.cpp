@@ -121,7 +121,9 @@ Waterfall waterfall(const OverriddenScenario& scenario, std::span<const Quantity
     if (added) {
       Settings settings;
       for (const QuantityKnob& knob : knobs) {
-        if (knob.resource && knob.time != 0 &&
+        // The power of the parent is that of its energies, no limit.
+        const bool limits = knob.resource != Resource::power || !knob.is_of_the_parent();
+        if (knob.resource && limits && knob.time != 0 &&
             (freed >> static_cast<unsigned>(*knob.resource) & 1U) != 0) {
           settings.push_back(knob.times(knob.time < 0 ? kFree : 1.0 / kFree));
         }

@@ -234,4 +234,37 @@ TEST_CASE("With every resource free no time is left, and no resource frees more 
   ROOFCAST_CHECK_LAW(law);
 }
 
+TEST_CASE("A resource that is free saves at least what twice of one of its knobs saves", "[laws]") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"step_s",
+       "system: h100_cluster_128\nmodel: llama-3.1-8b\nprecision: bf16\n"
+       "deployment: {tensor_parallel: 2, data_parallel: 64}\n"
+       "training: {sequence_length: 8192, global_batch: 512, trainer: megatron}\n"},
+      {"ttft_mean_s",
+       "system: {base: hgx_b200, chip.power.cap: 500 W}\nmodel: llama-3.1-8b\n"
+       "precision: bf16\ndeployment: {}\nserving: {stack: vllm}\n"
+       "traffic: {input_tokens: 8192, output_tokens: 2, concurrency: 1}\n"}};
+  for (const auto& [name, text] : cases) {
+    const sim::OverriddenScenario scenario = scenario_of(text);
+    const auto knobs = sim::quantity_knobs(scenario.document());
+    const sim::Metric& metric = *sim::find_metric(name);
+    const sim::Waterfall w = sim::waterfall(scenario, knobs, metric);
+    bool is_limited = false;  // by power
+    for (const sim::QuantityKnob& knob : knobs) {
+      if (!knob.resource || knob.time == 0 || knob.is_of_the_parent()) {
+        continue;
+      }
+      const auto free = std::find_if(
+          w.steps.begin(), w.steps.end(),
+          [&](const sim::FreedResource& step) { return step.resource == *knob.resource; });
+      const double twice =
+          metric.value(scenario.estimate({knob.times(knob.less_is_better() ? 0.5 : 2.0)}).estimate);
+      INFO(name << " " << knob.path);
+      CHECK(free->alone <= (1.0 + 1e-9) * twice);
+      is_limited = is_limited || (knob.resource == sim::Resource::power && twice < 0.97 * w.now);
+    }
+    CHECK(is_limited);
+  }
+}
+
 }  // namespace roofcast::laws::laws_sensitivity
