@@ -86,10 +86,13 @@ void add_parents(const sim::ScenarioView& scenario, nlohmann::ordered_json& json
   }
 }
 
-std::string scaled_text(const std::string& quantity, double factor) {
-  const std::size_t unit = std::min(quantity.find(' '), quantity.size());
-  return fmt::format("{:.4g}{}", factor * std::strtod(quantity.c_str(), nullptr),
-                     quantity.substr(unit));
+std::string scaled_text(std::string_view quantities, double factor) {
+  const std::size_t end = std::min(quantities.find(", "), quantities.size());
+  const std::string first(quantities.substr(0, end));
+  const std::size_t unit = std::min(first.find(' '), first.size());
+  return fmt::format(
+      "{:.4g}{}{}", factor * std::strtod(first.c_str(), nullptr), first.substr(unit),
+      end == quantities.size() ? "" : ", " + scaled_text(quantities.substr(end + 2), factor));
 }
 
 }  // namespace roofcast::cli

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "base/document/node.hpp"
 #include "sim/estimate.hpp"
@@ -25,7 +26,7 @@ std::string parents_text(const sim::ScenarioView& scenario);
 // The key `parent_figures`, where there are some.
 void add_parents(const sim::ScenarioView& scenario, nlohmann::ordered_json& json);
 
-// "4.8 TB/s" times 1.5: "7.2 TB/s".
-std::string scaled_text(const std::string& quantity, double factor);
+// "4.8 TB/s" times 1.5: "7.2 TB/s". Of several, each: "1 TFLOPS, 2 TFLOPS" becomes "1.5 TFLOPS, 3 TFLOPS".
+std::string scaled_text(std::string_view quantities, double factor);
 
 }  // namespace roofcast::cli

@@ -9,6 +9,7 @@
 
 #include "base/csv/csv.hpp"
 #include "cli/tables/metric_cells.hpp"
+#include "cli/text/cost_text.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "tests/catch.hpp"
 
@@ -140,6 +141,11 @@ TEST_CASE("Something else limits from the change that a brief names on, and not 
     CHECK(change.limit != now);
     CHECK(limit(change.knob, before) == now);
   }
+}
+
+TEST_CASE("Every figure of a group is scaled", "[unit]") {
+  CHECK(cli::scaled_text("4.8 TB/s", 1.5) == "7.2 TB/s");
+  CHECK(cli::scaled_text("495 TFLOPS, 989 TFLOPS, 8", 2.0) == "990 TFLOPS, 1978 TFLOPS, 16");
 }
 
 }  // namespace roofcast::unit_cli_scenario_brief
