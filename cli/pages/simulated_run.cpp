@@ -59,7 +59,7 @@ ServedReport report_of(const SimulationAnswer& a, const std::string& scenario) {
   }
   run.facts.emplace_back("running at most",
                          display(static_cast<double>(simulation.peak_running), ""));
-  run.facts.emplace_back("KV cache at most", percent(simulation.peak_cache));
+  run.facts.emplace_back("KV cache of a replica at most", percent(simulation.peak_cache));
   run.facts.emplace_back("of the time busy", percent(load.utilisation));
   run.facts.emplace_back("preemptions", display(static_cast<double>(s.preemptions), ""));
   run.facts.emplace_back("rejected", display(static_cast<double>(s.rejected), ""));

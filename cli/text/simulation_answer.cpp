@@ -151,11 +151,12 @@ void print_text(const SimulationAnswer& a) {
   const workloads::RequestClasses& classes = a.scenario.stream.classes;
   print_summary(a, sim::summarise(a.simulation, 0, classes), 0);
   const sim::SimulatedLoad load = sim::load_of(a.simulation);
+  const bool several = replicas > 1 || sim::view(a.scenario.scenario).pools != nullptr;
   say("running {:.1f} on average, {} at most; waiting {:.1f}; KV cache {:.1f} % on average, {:.1f} "
-      "% at most\nbusy {:.1f} % of the time, {} iterations, {} preemptions\n",
+      "% at most{}\nbusy {:.1f} % of the time, {} iterations, {} preemptions\n",
       load.running, a.simulation.peak_running, load.waiting, 100.0 * load.cache,
-      100.0 * a.simulation.peak_cache, 100.0 * load.utilisation, a.simulation.iterations,
-      a.simulation.preemptions);
+      100.0 * a.simulation.peak_cache, several ? " in a replica" : "", 100.0 * load.utilisation,
+      a.simulation.iterations, a.simulation.preemptions);
   if (a.warm_up > 0) {
     say("\nWithout the first {} requests\n\n", a.warm_up);
     print_summary(a, sim::summarise(a.simulation, a.warm_up, classes), a.warm_up);

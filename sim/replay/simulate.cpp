@@ -94,6 +94,7 @@ class Loop {
     for (std::size_t each = 0; each < replicas_; ++each) {
       count({&each, 1});
     }
+    result_.peak_running = timeline_.peak_running();
     result_.end = std::max(now_, last_sent_);
   }
 
@@ -326,8 +327,6 @@ class Loop {
       replica.tokens[micro_batch] += iteration.prompt_tokens;
     }
     ++result_.iterations;
-    result_.peak_running =
-        std::max(result_.peak_running, static_cast<std::int64_t>(replica.scheduler.running()));
     result_.peak_cache = std::max(result_.peak_cache, replica.cache_share());
     if (const std::int64_t repeats = replica.scheduler.repeats(); repeats > 0 && stages_.empty()) {
       replica.ahead.plan(*pool.times, iterations, {replica.ends[micro_batch], replica.stage_free},

@@ -41,7 +41,7 @@ struct Simulation {
   base::Seconds end;  // of the last iteration
   std::int64_t iterations = 0;
   std::int64_t preemptions = 0;
-  std::int64_t peak_running = 0;  // sequences, of one replica
+  std::int64_t peak_running = 0;  // sequences, of all replicas together
   double peak_cache = 0;          // share, of one replica
 };
 

@@ -71,11 +71,15 @@ class Timeline {
 
   // Running and waiting requests stay as many from `from` until `to`.
   void pass(base::Seconds from, base::Seconds to) {
+    peak_running_ = from < to ? std::max(peak_running_, running_) : peak_running_;
     each_second(from, to, [&](SimulatedSecond& second, double share) {
       second.running += share * static_cast<double>(running_);
       second.waiting += share * static_cast<double>(waiting_);
     });
   }
+
+  // The most requests that ran at once.
+  std::int64_t peak_running() const { return static_cast<std::int64_t>(peak_running_); }
 
   // The first stage of a replica is busy.
   void add_busy(base::Seconds from, base::Seconds to) {
@@ -109,6 +113,7 @@ class Timeline {
   std::vector<Counted> counted_;  // what the sums have of each replica
   std::size_t running_ = 0;
   std::size_t waiting_ = 0;
+  std::size_t peak_running_ = 0;
 };
 
 }  // namespace roofcast::sim

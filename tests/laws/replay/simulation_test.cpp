@@ -225,6 +225,15 @@ TEST_CASE("A closed loop never has more requests than clients", "[laws]") {
   CHECK(load.running + load.waiting <= 48.0);
 }
 
+TEST_CASE("No more requests run on average than at most, on all replicas together", "[laws]") {
+  const StreamedScenario s =
+      scenario({"{tensor_parallel: 2}", "{stack: vllm, replicas: 4}"}, kClosed);
+  const Simulation simulation = run(s);
+  CHECK(load_of(simulation).running <= static_cast<double>(simulation.peak_running));
+  CHECK(simulation.peak_running > 24);  // more than a replica's share of the clients
+  CHECK(simulation.peak_running <= 48);
+}
+
 TEST_CASE("What no cache or context can hold is refused, and the rest is served", "[laws]") {
   StreamedScenario s =
       scenario(kCases[0], "{input_tokens: 900, output_tokens: 50, concurrency: 2, requests: 20}");
