@@ -175,7 +175,9 @@ Brief brief_of_scenario(const base::Node& document, const BriefQuestion& questio
   }
   Brief brief = brief_of(findings, scenario);
   brief.answer.push_back(
-      replayed_sentence(document, question, estimate, *findings.sensitivity.metrics.front()));
+      scenario.scenario().training.trains()
+          ? "This is estimated only: what trains is not replayed."
+          : replayed_sentence(document, question, estimate, *findings.sensitivity.metrics.front()));
   add_cited(question, brief);
   return brief;
 }

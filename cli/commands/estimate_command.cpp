@@ -176,8 +176,8 @@ struct Before {
   sim::Scenario scenario;
   sim::ServingEstimate estimate;
 
-  std::string cell(const sim::Metric& metric) const {
-    return display(estimate.fits() ? metric.value(estimate) : std::nan(""), metric.unit);
+  std::string cell(const sim::Metric& metric, const std::string& unit) const {
+    return display(estimate.fits() ? metric.value(estimate) : std::nan(""), unit);
   }
   // "-11.3 %"
   std::string change(const sim::Metric& metric, const sim::ServingEstimate& now) const {
@@ -224,7 +224,12 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
     header.insert(header.begin() + 1, "without --set");
   }
   TextTable table(header);
+  const bool prompted = !s.training.trains() || s.post_training.enabled();
   for (const sim::Metric& metric : sim::metrics()) {
+    const auto words = [&](std::string_view text) {
+      return prompted ? std::string(text) : without_prompts(text);
+    };
+    const std::string unit = words(metric.unit);
     const bool unknown =
         (metric.of_answers || metric.of_agents || metric.of_prices || metric.of_objectives ||
          metric.of_arrivals || s.training.trains() || metric.of_training) &&
@@ -233,16 +238,15 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
     if (metric.bounds.empty() && !unknown && !metric.of_causes && !at_full_clocks) {
       const auto [low, high] = sim::interval90(metric, e);
       std::vector<std::string> cells = {
-          std::string(metric.label), display(metric.value(e), metric.unit),
+          words(metric.label), display(metric.value(e), unit),
           replayed.done() && sim::is_simulated(metric)
-              ? display(metric.value(replayed.estimate), metric.unit)
+              ? display(metric.value(replayed.estimate), unit)
               : std::string(),
-          std::isnan(low) ? std::string()
-                          : interval_text(display(low, metric.unit), display(high, metric.unit)),
+          std::isnan(low) ? std::string() : interval_text(display(low, unit), display(high, unit)),
           bound_of(e, metric.name)};
       if (unchanged != nullptr) {
         cells.insert(cells.begin() + 2, unchanged->change(metric, e));
-        cells.insert(cells.begin() + 1, unchanged->cell(metric));
+        cells.insert(cells.begin() + 1, unchanged->cell(metric, unit));
       }
       table.add(std::move(cells));
     }

@@ -113,9 +113,10 @@ std::string training_search_text(const sim::TrainingQuestion& q, const TrainingS
   } else {
     const TrainedRow& best = search.best.front();
     const bool maximizes = q.objective.direction == sim::Direction::maximize;
-    text += fmt::format("{}{}: the {} {}, {}.\n", candidate_of(search, best),
-                        settings_of(best.choice), maximizes ? "most" : "least",
-                        q.objective.metric->label, display(best.value, q.objective.metric->unit));
+    text +=
+        fmt::format("{}{}: the {} {}, {}.\n", candidate_of(search, best), settings_of(best.choice),
+                    maximizes ? "most" : "least", without_prompts(q.objective.metric->label),
+                    display(best.value, without_prompts(q.objective.metric->unit)));
     const TrainedRow& least = *search.least_memory;
     text += fmt::format("{}{}: the least memory, {}, with an MFU of {:.3f}.\n\n",
                         candidate_of(search, least), settings_of(least.choice),
@@ -133,7 +134,7 @@ std::string training_search_text(const sim::TrainingQuestion& q, const TrainingS
       header.emplace_back(sim::find_metric(metric)->label);
     }
     if (own) {
-      header.emplace_back(q.objective.metric->label);
+      header.push_back(without_prompts(q.objective.metric->label));
     }
     header.emplace_back("largest loss");
     TextTable table(header);
@@ -151,7 +152,7 @@ std::string training_search_text(const sim::TrainingQuestion& q, const TrainingS
         cells.push_back(display(value_of(row, metric), sim::find_metric(metric)->unit));
       }
       if (own) {
-        cells.push_back(display(row.value, q.objective.metric->unit));
+        cells.push_back(display(row.value, without_prompts(q.objective.metric->unit)));
       }
       cells.push_back(largest_loss(row.estimate.workflow->training, row.choice));
       table.add(std::move(cells));

@@ -67,6 +67,15 @@ std::string shares_text(std::span<const models::Share> shares) {
   return text;
 }
 
+std::string without_prompts(std::string_view text) {
+  for (const std::string_view words : {" with prompts", " output"}) {
+    if (text.ends_with(words)) {
+      text.remove_suffix(words.size());
+    }
+  }
+  return std::string(text);
+}
+
 std::string_view column_label(std::string_view column) {
   const sim::Metric* metric = sim::find_metric(column);
   return metric != nullptr ? metric->label : column;

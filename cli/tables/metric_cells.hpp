@@ -26,6 +26,9 @@ std::string limit_text(const sim::ServingEstimate& estimate, std::string_view me
 // "HBM 38 %, launch 25 %, …"; empty where the shares are not known.
 std::string shares_text(std::span<const models::Share> shares);
 
+// A label or a unit of a metric where nothing is prompted: "Cost" of "Cost with prompts", "USD/Mtok" of "USD/Mtok output".
+std::string without_prompts(std::string_view text);
+
 // A metric's label, and a value in its unit; of other columns the column and the number.
 std::string_view column_label(std::string_view column);
 std::string column_value(std::string_view column, double value);

@@ -152,7 +152,7 @@ TEST_CASE("sensitivity of what does not fit says why it does not", "[cli]") {
   CHECK(roofcast.run(strict).code == 3);
 }
 
-TEST_CASE("sensitivity lists no figure of the chip that a chip was changed from", "[cli]") {
+TEST_CASE("Of a training no figure of a parent chip is a knob, and none is of prompts", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
@@ -160,6 +160,11 @@ TEST_CASE("sensitivity lists no figure of the chip that a chip was changed from"
   const std::string text = roofcast.output({"sensitivity", example("llama-8b_training")});
   CHECK(contains(text, "system.chip.power.tdp"));
   CHECK(!contains(text, "system.chip.parent"));
+  CHECK(!contains(roofcast.output({"sensitivity", example("llama-8b_training"), "--json"}),
+                  "system.chip.parent"));
+  const std::string estimated = roofcast.output({"estimate", example("llama-8b_training")});
+  CHECK(contains(estimated, "USD/Mtok "));
+  CHECK(!contains(estimated, "prompts"));
 }
 
 }  // namespace roofcast::cli::cli_sensitivity_command
