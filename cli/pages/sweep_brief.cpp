@@ -177,8 +177,11 @@ void say_replay(const SweepContest& c, std::size_t point, Brief& brief) {
   const std::string verdict = replay_cell(c, point);
   const std::string note = replay_cell(c, point, "replay_note");
   if (verdict == "confirmed") {
-    brief.answer.push_back(fmt::format("The simulator confirms the first: {}{}.", note,
-                                       replayed_text(c, point, c.metric)));
+    brief.answer.push_back(fmt::format(
+        "{}: {}{}.",
+        c.sweep().where.empty() ? "The first was replayed"
+                                : "The simulator confirms that the first meets the conditions",
+        note, replayed_text(c, point, c.metric)));
   } else if (!verdict.empty()) {
     brief.answer.push_back(
         fmt::format("The first is {}{}.", verdict, note.empty() ? "" : ": " + note));

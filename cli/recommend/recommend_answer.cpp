@@ -196,7 +196,7 @@ std::string finding(const sim::Question& q, const RankedRow& row) {
 
 std::string verdict_text(const RankedRow& row) {
   return row.judgement.verdict == sim::Verdict::confirmed
-             ? fmt::format("confirmed by a replay of {}", row.judgement.note)
+             ? fmt::format("confirmed: the conditions hold in a replay of {}", row.judgement.note)
              : fmt::format("estimated only: {}", row.judgement.note);
 }
 

@@ -25,7 +25,7 @@ nlohmann::ordered_json recommend_json(const sim::Question& question, const Headi
 
 // "the least Cost with prompts, 0.787 USD/Mtok output, prompts included"
 std::string finding(const sim::Question& question, const sim::RankedRow& row);
-// "confirmed by a replay of 640 requests"
+// "confirmed: the conditions hold in a replay of 640 requests"
 std::string verdict_text(const sim::RankedRow& row);
 // "TPOT p95 is nearest to its limit: 29.1 ms, 3.1 % of 30 ms left"; empty where there is no limit.
 std::string nearest_limit(const sim::Question& question, const sim::RankedRow& row);

@@ -45,7 +45,9 @@ std::string replay_text(const sim::ReplayedRows& r, bool all) {
     }
   };
   add(r.confirmed, "confirmed",
-      r.far > 0 ? fmt::format("{} far from an estimate: see replay_note", r.far) : "");
+      r.far > 0
+          ? fmt::format("the conditions hold; {} far from an estimate: see replay_note", r.far)
+          : "");
   add(r.broken, all ? "broken" : "broken and left out", r.broken_note);
   add(r.estimated, "estimated only", r.estimated_note);
   return parts.empty() ? ""

@@ -106,8 +106,9 @@ Judgement judge(std::span<const Condition> conditions, const Replayed& replayed)
 void add(const std::vector<Disagreement>& disagreements, Judgement& judgement) {
   for (const Disagreement& d : disagreements) {
     if (judgement.verdict == Verdict::confirmed && std::isfinite(d.ratio)) {
+      judgement.note += fmt::format("{} {} is {:.3g}{}", judgement.far ? "," : "; but",
+                                    d.metric->name, d.ratio, kFar);
       judgement.far = true;
-      judgement.note += fmt::format(", {} is {:.3g}{}", d.metric->name, d.ratio, kFar);
     }
   }
 }

@@ -64,8 +64,8 @@ TEST_CASE("recommend says its answer, the runner-up, the price and the commands 
   const std::string text = roofcast.output(with({"--ttft-p95", "1s", "--tpot-p95", "30ms"}));
   for (const char* part :
        {"clients searched", "at most 8 GPUs", "the least Cost with prompts",
-        "USD/Mtok output, prompts included", "confirmed by a replay of", "runner-up: hgx_h200",
-        "third: hgx_h200", "is nearest to its limit", "decode server",
+        "USD/Mtok output, prompts included", "confirmed: the conditions hold in a replay of",
+        "runner-up: hgx_h200", "third: hgx_h200", "is nearest to its limit", "decode server",
         "vllm serve MODEL --tensor-parallel-size", "--kv-cache-dtype fp8",
         "GPU price of hgx_h200: 3.59 USD/h", "the serving stack is vllm (no --stack was given)"}) {
     INFO(text);
