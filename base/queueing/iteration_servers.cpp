@@ -43,7 +43,6 @@ class Path {
     }
     takers_ = std::span(hosts_).first(ahead);
     answerers_ = pools.second ? std::span(hosts_).subspan(ahead) : takers_;
-    std::int64_t begun = 0;
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const IterationRequest& r = requests[i];
       Job& job = jobs_[i];
@@ -54,7 +53,7 @@ class Path {
       job.left = r.output - r.begun;
       job.priority = r.priority;
       if (r.begun > 0) {
-        ++begun;
+        ++next_;
         Host& h = answerers_[i % answerers_.size()];
         job.cached = job.input + static_cast<double>(r.begun) * h.q->gains;
         job.missing = 0.0;
@@ -64,8 +63,7 @@ class Path {
         ++h.load;
       }
     }
-    next_ = static_cast<std::size_t>(begun);
-    for (std::int64_t i = begun; i < clients; ++i) {
+    for (auto i = static_cast<std::int64_t>(next_); i < clients; ++i) {
       send_next({});
     }
     open_next();
@@ -177,6 +175,7 @@ class Path {
   // A sequence from the first pool has a place in the second: its first token is sent.
   void take_over(Station& s, Id id, Seconds now) {
     outcome(id).first = s.batch->host->send(now, 1.0);
+    outcome(id).held_up = now - outcome(id).first;
     s.decode(id);
     const Station& from = *job(id).from;
     from.room->used -= job(id).kept + from.q().each;
@@ -430,7 +429,7 @@ class Path {
       s.advance(count, ended_);
     }
     for (const Id id : ended_) {
-      finish(s, id, sent);
+      finish(s, id, now, sent);
     }
     ended_.swap(s.complete);
     s.complete.clear();
@@ -438,9 +437,10 @@ class Path {
       if (outcome(id).first == Seconds{}) {
         outcome(id).first = sent;
         outcome(id).computed = now;
+        outcome(id).held_up = now - sent;
       }
       if (--job(id).left == 0) {
-        finish(s, id, sent);
+        finish(s, id, now, sent);
       } else if (s.batch->host->hands_over) {
         hand_over(s, id, now);
       } else {
@@ -449,9 +449,10 @@ class Path {
     }
   }
 
-  void finish(Station& s, Id id, Seconds sent) {
+  void finish(Station& s, Id id, Seconds now, Seconds sent) {
     job(id).state = Job::State::done;
     outcome(id).last = sent;
+    outcome(id).held_up += sent - now;
     --s.batch->host->load;
     if (s.q().delayed_release) {
       s.leaving.push_back(id);

@@ -66,6 +66,7 @@ struct IterationOutcome {
   Seconds computed;   // its prompt is
   Seconds first;      // it has its first token
   Seconds last;
+  Seconds held_up;  // of the time from the first token to the last, by the front end
 };
 
 struct IterationPath {

@@ -89,6 +89,12 @@ void CauseSum::add(const std::vector<Share>& shares, Seconds time) {
   }
 }
 
+void CauseSum::hold_up(double share) {
+  if (share > 0.0) {
+    add({{models::Cause::host, 1.0}}, share / (1.0 - share) * time_);
+  }
+}
+
 std::vector<Share> CauseSum::shares() const {
   std::vector<Share> all;
   for (std::size_t c = 0; c < of_.size(); ++c) {
@@ -136,9 +142,13 @@ void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate
     add_iteration(tpot, prefill, steady.prefill_iteration, share,
                   decodes ? in_flight(prefill, steady) : prefill_stages);
   }
+  tpot.hold_up(steady.held_up);
   Causes causes{ttft.shares(), tpot.shares(), {}, {}};
   causes.throughput =
       pools && steady.throughput_limit != steady.tpot_limit ? causes.ttft : causes.tpot;
+  if (steady.front_end_is_full()) {
+    causes.throughput.clear();
+  }
   if (pools && steady.ttft_limit == Limit::network) {
     causes.ttft.clear();  // caches that are sent from pool to pool
   }

@@ -8,7 +8,9 @@
 //
 //   TTFT               an iteration with prompts, and the one that was planned before where a scheduler plans ahead
 //   TPOT, throughput   the mean iteration: 1 − s decodes alone and s with prompts, s = SteadyState::prefill_share; of two
-//                      pools an iteration of the decode pool, and of throughput that of the pool which limits it
+//                      pools an iteration of the decode pool, and of throughput that of the pool which limits it. Where
+//                      tokens wait for the front end, that share of TPOT is the host's; none of throughput where the front
+//                      end is full
 //
 // Those of a training step: sim/training/step_causes.hpp.
 //
@@ -47,6 +49,7 @@ std::vector<models::Share> causes_of(const OperatorLine& line, const models::Mac
 class CauseSum {
  public:
   void add(const std::vector<models::Share>& shares, base::Seconds time);
+  void hold_up(double share);                 // so much of all is a wait for the front end
   std::vector<models::Share> shares() const;  // greatest first; they add up to 1
 
  private:

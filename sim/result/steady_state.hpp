@@ -28,6 +28,8 @@ struct SteadyState {
   double decode_batch = 0;          // sequences that decode at once on one attention-DP rank
   double running = 0;               // sequences with a slot on one attention-DP rank
   double tokens_per_iteration = 1;  // output tokens that an iteration adds to a sequence
+  double front_end = 0;             // utilisation of its processes; of one pool
+  double held_up = 0;               // share of TPOT that tokens wait for the front end
   double prefill_share = 0;         // share of iterations that carry prompt tokens
   double prompt_share = 0;          // share of the GPUs' busy time that prompts take
   base::Watts power;                // mean power of one GPU; NaN if the TDP is not known
@@ -46,6 +48,8 @@ struct SteadyState {
   bool two_states = false;
   workloads::Batch decode_iteration;  // the batches behind the numbers, for --explain
   workloads::Batch prefill_iteration;
+
+  bool front_end_is_full() const { return front_end > 0.9; }  // it limits the throughput
 };
 
 // NaN throughout, for a scenario that trains: it does not serve.

@@ -22,11 +22,15 @@ models::Spread IterationMix::ttft_spread(double served, double queued, models::S
           served * of_mixed.above + queued * tpot.above};
 }
 
-Limit IterationMix::limit(double share) const {
+Limit IterationMix::limit(double share, double held_up) const {
   IterationCost mean;
+  base::Seconds all;
   for (std::size_t i = 0; i < mean.by_limit.size(); ++i) {
-    mean.by_limit[i] = (1.0 - share) * decode.by_limit[i] + share * mixed.by_limit[i];
+    const base::Seconds time = (1.0 - share) * decode.by_limit[i] + share * mixed.by_limit[i];
+    mean.by_limit[i] = (1.0 - held_up) * time;
+    all += time;
   }
+  mean.by_limit[static_cast<std::size_t>(Limit::host)] += held_up * all;
   return mean.limit();
 }
 

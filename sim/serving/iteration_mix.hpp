@@ -18,8 +18,9 @@ struct IterationMix {
   // 90 % interval of TTFT. `served` is its share in iterations, `queued` its share in waits for a slot.
   models::Spread ttft_spread(double served, double queued, models::Spread tpot,
                              const models::Uncertainty& uncertainty) const;
-  // Largest part of the mean iteration, if this share of the iterations carries prompts.
-  Limit limit(double share) const;
+  // Largest part of the time between two tokens, if this share of the iterations carries prompts, and tokens wait for the
+  // front end for the share `held_up` of that time.
+  Limit limit(double share, double held_up) const;
   // Share of the busy time that prompts add. There are `decodes_per_second` iterations without prompts and
   // `mixed_per_second` with prompts. Without decodes in them, iterations with prompts count in full.
   double prompt_share(double decodes_per_second, double mixed_per_second, bool with_decodes) const;

@@ -20,15 +20,14 @@ using base::Seconds;
 constexpr int kWarmUp = 2;         // rounds before the one that counts, at most
 constexpr double kSteady = 0.001;  // difference of two rounds that are alike
 constexpr int kMostEvents = 4000;
-constexpr double kEnough = 64;         // events of rounds that count
-constexpr double kMostOwn = 8;         // followed clients for each between two answers
-constexpr double kLeastAnswer = 8;     // iterations of a followed client's answer
-constexpr double kApart = 4;           // iterations between two answers of a client, about
-constexpr double kBundles = 4;         // arrivals of an iteration, or of a quarter of the places
-constexpr double kFrontEndFull = 0.9;  // utilisation from which it is the limit
-constexpr double kFullRounds = 2;      // that count, where the cache is full at times
-constexpr double kScarcePlaces = 64;   // clients that are followed where many wait for the cache
-constexpr double kPreempted = 0.04;    // of the sequences, at once
+constexpr double kEnough = 64;        // events of rounds that count
+constexpr double kMostOwn = 8;        // followed clients for each between two answers
+constexpr double kLeastAnswer = 8;    // iterations of a followed client's answer
+constexpr double kApart = 4;          // iterations between two answers of a client, about
+constexpr double kBundles = 4;        // arrivals of an iteration, or of a quarter of the places
+constexpr double kFullRounds = 2;     // that count, where the cache is full at times
+constexpr double kScarcePlaces = 64;  // clients that are followed where many wait for the cache
+constexpr double kPreempted = 0.04;   // of the sequences, at once
 constexpr Seconds kNever = Seconds::infinity();
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
@@ -441,9 +440,9 @@ class Lockstep : LockstepCosts {
     found.share = decodes_ > 0.0 ? counted_.mixed / std::max(1.0, counted_.iterations) : 1.0;
     report(found, firsts, tpot, r);
     r.end_to_end = clients_ / found.rate;  // Little's law
-    const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndFull;
-    r.tpot_limit = host ? Limit::host : r.tpot_limit;
-    r.throughput_limit = host ? Limit::host : clients_ > running_ ? Limit::slots : r.tpot_limit;
+    r.throughput_limit = r.front_end_is_full() ? Limit::host
+                         : clients_ > running_ ? Limit::slots
+                                               : r.tpot_limit;
     return r;
   }
 

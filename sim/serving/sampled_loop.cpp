@@ -23,9 +23,8 @@ constexpr double kOpenError = 0.03;       // standard error of the time between 
 constexpr double kFirstError = 0.1;       // and of TTFT
 constexpr double kHeldUp = 2.0;           // time between tokens, over that without prompts
 constexpr int kSampleRounds = 8;
-constexpr double kFrontEndBusy = 0.95;  // utilisation from which it is the limit
-constexpr double kPilesUp = 0.85;       // of the slots
-constexpr double kOtherState = 1.3;     // time between tokens there, over that which was found
+constexpr double kPilesUp = 0.85;    // of the slots
+constexpr double kOtherState = 1.3;  // time between tokens there, over that which was found
 
 // A deployment of one pool.
 class SampledLoop : Server {
@@ -71,8 +70,9 @@ class SampledLoop : Server {
     Solution found;
     found.rate = clients_ / (followed.pause + followed.stay);
     summarise(followed, found, r);
-    const bool host = found.rate * (intake() + messages()) * front_share_ > kFrontEndBusy;
-    r.throughput_limit = host ? Limit::host : clients_ > running_ ? Limit::slots : r.tpot_limit;
+    r.throughput_limit = r.front_end_is_full() ? Limit::host
+                         : clients_ > running_ ? Limit::slots
+                                               : r.tpot_limit;
     return r;
   }
 
@@ -118,6 +118,7 @@ class SampledLoop : Server {
     found.first = followed.first;
     found.share = followed.path.mixed;
     found.interval = decodes_ > 0.0 ? followed.decoding / decodes_ : Seconds{};
+    r.held_up = followed.held_share();
     LatencyMixture ttft = followed.ttft;
     const workloads::StageTime& stages = s_.traffic->stages;
     ttft.shift(stages.mean, stages.variance, {});

@@ -247,10 +247,11 @@ FollowedSample sample(const queueing::IterationPools& pools, const SampledReques
     r.waits += o.scheduled - o.queued - o.place;
     r.first += o.first - o.queued - o.place;
     r.handed += o.first - o.computed;
+    r.held_up += o.held_up;
   }
   const auto count = static_cast<double>(upto - from);
-  for (Seconds* of :
-       {&r.pause, &r.stay, &r.decoding, &r.holding, &r.slot, &r.waits, &r.first, &r.handed}) {
+  for (Seconds* of : {&r.pause, &r.stay, &r.decoding, &r.holding, &r.slot, &r.waits, &r.first,
+                      &r.handed, &r.held_up}) {
     *of /= count;
   }
   if (any_objective(classes)) {

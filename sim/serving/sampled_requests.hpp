@@ -24,6 +24,7 @@
 //   X        tokens of an iteration                                                             –
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <span>
 
@@ -47,11 +48,16 @@ struct FollowedSample {
   base::Seconds waits;    // for other prompts
   base::Seconds first;    // these waits, and the iterations of the prompt
   base::Seconds handed;   // from the prompt's end to the first token: of two pools
+  base::Seconds held_up;  // of `decoding`, by the front end
   double attainment = std::numeric_limits<double>::quiet_NaN();
   double error = 0.0;        // standard error of `decoding`, over it; 0 of few requests
   double first_error = 0.0;  // of TTFT
   // Mean stay of the later half of the requests, less twice that of the earlier one.
   base::Seconds later;
+
+  double held_share() const {  // of the time between tokens, by the front end
+    return decoding > base::Seconds{} ? std::max(0.0, held_up / decoding) : 0.0;
+  }
 };
 
 // Requests of an open loop that count, of which the servers get this share.

@@ -131,6 +131,7 @@ void Server::report(const Solution& found, const LatencyMixture& ttft, const Lat
                     SteadyState& r) {
   report_latencies(s_, ttft, tpot, r);
   r.requests_per_second = found.rate * replicas_ / base::hertz;
+  r.front_end = found.rate * (intake() + messages()) * front_share_;
   r.decode_batch = found.present / ranks_;
   r.running = found.running / ranks_;
   r.end_to_end = r.ttft_mean + decodes_ * found.interval;
@@ -185,7 +186,7 @@ void Server::report_iterations(const Solution& found, SteadyState& r) {
   } else if (ttft - stages - found.slot - found.first > own) {
     r.ttft_limit = Limit::host;
   }
-  r.tpot_limit = mix.limit(found.share);
+  r.tpot_limit = mix.limit(found.share, r.held_up);
 }
 
 }  // namespace roofcast::sim

@@ -14,6 +14,7 @@
 #include "sim/iteration/memory.hpp"
 #include "sim/scenario/pools.hpp"
 #include "sim/serving/followed_servers.hpp"
+#include "sim/serving/iteration_mix.hpp"
 #include "sim/serving/sampled_requests.hpp"
 #include "sim/serving/server.hpp"
 
@@ -271,7 +272,8 @@ class TwoPools {
       r.decode_clock = decode.clock;
       r.tpot_spread = decode.spread(of_answers_.platform->machine.uncertainty);
     }
-    r.tpot_limit = decodes_ > 0.0 ? decode.limit() : prompts.limit();
+    r.held_up = followed.held_share();
+    r.tpot_limit = IterationMix{decode, prompts}.limit(decodes_ > 0.0 ? 0.0 : 1.0, r.held_up);
     r.power = power(rate, prompts, decode, r);
 
     const Seconds waits = followed.waits + followed.slot;

@@ -122,4 +122,26 @@ TEST_CASE("A time that the host limits has the share of the host", "[unit]") {
   }
 }
 
+// Iterations of two attention-DP ranks, whose messages one process sends.
+TEST_CASE("The time that tokens wait for the front end is the host's", "[unit]") {
+  const auto served_by = [](int front_ends) {
+    return told(scenario(
+        fmt::format("system: gb200_nvl72\nmodel: deepseek-v3\nprecision: deepseek_nvfp4\n"
+                    "deployment: {{tensor_parallel: 4, expert_parallel: 8, data_parallel: 2}}\n"
+                    "serving: {{stack: trtllm, front_ends: {}}}\n"
+                    "traffic: {{input_tokens: 1024, output_tokens: 1024, concurrency: 2048}}\n",
+                    front_ends)));
+  };
+  const ServingEstimate one = served_by(1);
+  const ServingEstimate many = served_by(64);
+  const Limited tpot = limited(one, "tpot");
+  CHECK(tpot.by == "host");
+  CHECK(tpot.share > 0.4);
+  CHECK(sum_of(tpot.shares) == Approx(1.0));
+  CHECK(limited(one, "throughput").by == "host");
+  CHECK(limited(many, "tpot").by != "host");
+  CHECK(share_of(limited(many, "tpot").shares, models::Cause::host) < 0.5 * tpot.share);
+  CHECK(many.steady.requests_per_second > 1.5 * one.steady.requests_per_second);
+}
+
 }  // namespace roofcast::sim::unit_sim_serving_power_cause
