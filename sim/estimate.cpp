@@ -24,6 +24,17 @@ namespace roofcast::sim {
 
 namespace {
 
+SteadyState without_agents(const ScenarioView& s, double max_running, Workspace& workspace) {
+  if (stay_in_step(s)) {
+    const SteadyState in_step = lockstep(s, max_running, workspace);
+    // At the limit of the front end, who is in step with whom depends on each message.
+    if (s.scans || !in_step.front_end_is_full()) {
+      return in_step;
+    }
+  }
+  return sampled_loop(s, std::max(1.0, std::floor(max_running)), {}, workspace);
+}
+
 // A deployment in which every replica computes both prompts and answers.
 ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
@@ -40,10 +51,8 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
     return e;
   }
   e.max_running = sequences_in(e.footprint.cache, s);
-  const double slots = std::max(1.0, std::floor(e.max_running));
   e.steady = s.traffic->agents ? agents_steady_state(s, {s, cache.mean_request}, e, workspace)
-             : stay_in_step(s) ? lockstep(s, e.max_running, workspace)
-                               : sampled_loop(s, slots, {}, workspace);
+                               : without_agents(s, e.max_running, workspace);
   check_load(s, e);
   if (!e.fits()) {
     return e;

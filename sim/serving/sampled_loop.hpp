@@ -28,7 +28,7 @@
 namespace roofcast::sim {
 
 // Clients of one replica of one rank and one stage, whose requests are all alike, stay in step: lockstep() follows their
-// groups. In a scan (ScenarioView::scans) it takes all clients for such ones.
+// groups, as long as the front end is not full. In a scan (ScenarioView::scans) it takes all clients for such ones.
 bool stay_in_step(const ScenarioView& scenario);
 
 // `slots`: sequences that the KV cache of a rank holds. `pauses`: clients pause before each request for one of these times;

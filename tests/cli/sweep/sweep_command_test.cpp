@@ -291,12 +291,12 @@ TEST_CASE("A confirmed row whose replay is far from its estimate says so", "[cli
   if (!roofcast.exists()) {
     return;
   }
-  // Equal clients at the limit of the front end: who is in step with whom depends on each message.
+  // Equal clients near the limit of the front end: who is in step with whom depends on each message.
   roofcast.write("step.yaml",
-                 "base:\n  system: hgx_h100\n  model: llama-3.1-8b\n  precision: bf16\n"
-                 "  deployment: {tensor_parallel: 2}\n  serving: {stack: trtllm}\n"
-                 "  traffic: {input_tokens: 434, output_tokens: 389, requests: 7080}\n"
-                 "axes: {traffic.concurrency: [472]}\nwhere: [fits]\n");
+                 "base:\n  system: gb200_nvl72\n  model: llama-3.1-8b\n  precision: nvfp4\n"
+                 "  deployment: {tensor_parallel: 1}\n  serving: {stack: trtllm}\n"
+                 "  traffic: {input_tokens: 800, output_tokens: 80}\n"
+                 "axes: {traffic.concurrency: [32]}\nwhere: [fits]\n");
   const Outcome outcome = roofcast.run({"sweep", "step.yaml", "--csv", "o.csv"});
   REQUIRE(outcome.code == 0);
   CHECK(contains(outcome.out, "far from an estimate: see replay_note"));

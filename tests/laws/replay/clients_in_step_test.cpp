@@ -78,4 +78,14 @@ TEST_CASE("Clients in step see times that add up, also where the front end sets 
         Approx(1.0).margin(0.02));
 }
 
+TEST_CASE("Clients that the front end holds up have the times of their simulation", "[laws]") {
+  for (const std::int64_t clients : {512, 1024, 2048}) {
+    const Both both("trtllm", clients, 512, 128);
+    INFO(clients << " clients");
+    CHECK(both.estimated.throughput_limit == Limit::host);
+    CHECK(both.estimated.tpot / both.simulated.tpot.mean == Approx(1.0).margin(0.08));
+    CHECK(both.estimated.ttft_mean / both.simulated.ttft.mean == Approx(1.0).margin(0.08));
+  }
+}
+
 }  // namespace roofcast::sim::laws_replay_clients_in_step
