@@ -201,11 +201,10 @@ class Run {
     return static_cast<double>(count) / (to - from).si();
   }
 
-  // Of a closed loop by the law of response times, X = N/R.
+  // Of a closed loop by Little's law, X = N/R.
   double rate(std::size_t first, std::size_t last, const SimulationSummary& s) const {
-    return tasks_         ? tasks_->tasks_per_second * tasks_->turns
-           : clients_ > 0 ? static_cast<double>(clients_) / s.end_to_end.mean.si()
-                          : completions(first, last);
+    return clients_ > 0 ? static_cast<double>(clients_) / s.end_to_end.mean.si()
+                        : completions(first, last);
   }
 
   // The figures of requests first to last. holding: s, mean time that a request has a slot.
@@ -226,7 +225,13 @@ class Run {
     r.tpot = seconds(s.tpot.mean);
     r.tpot_tail = {seconds(s.tpot.p95), seconds(s.tpot.p99)};
     r.end_to_end = seconds(s.end_to_end.mean);
-    r.requests_per_second = rate(first, last, s);
+    TaskSummary tasks;
+    if (tasks_) {
+      tasks = summarise_tasks(of, 0, 0);
+      tasks.tasks_per_second =
+          clients_ > 0 ? tasks_->in_progress / tasks.time.mean.si() : tasks_->tasks_per_second;
+    }
+    r.requests_per_second = tasks_ ? tasks.tasks_per_second * tasks.turns : rate(first, last, s);
     if (!stream_.classes.empty()) {
       r.attainment = s.attainment;
     }
@@ -248,11 +253,10 @@ class Run {
     const workloads::Stack& stack = s_.serving->stack;
     e.spreads = spreads_of(s_, r, s_.pools == nullptr ? stack.errors : stack.pool_errors);
     if (tasks_) {
-      const SimulatedTimes time = summarise_tasks(of, 0, static_cast<std::size_t>(clients_)).time;
-      e.task.mean = seconds(time.mean);
-      e.task.p50 = seconds(time.p50);
-      e.task.p95 = seconds(time.p95);
-      e.task.per_second = tasks_->tasks_per_second;
+      e.task.mean = seconds(tasks.time.mean);
+      e.task.p50 = seconds(tasks.time.p50);
+      e.task.p95 = seconds(tasks.time.p95);
+      e.task.per_second = tasks.tasks_per_second;
       e.task.prefix_hit_rate = s.prefix_hit_rate;
       e.task.tools_share = tasks_->tools_share;
     }

@@ -51,20 +51,29 @@ double rate_of_arrived(const std::vector<Task>& tasks, std::size_t warm_up) {
   return static_cast<double>(ended) / (to - from).si();
 }
 
+// From the begin of task `warm_up` to that of the last one, a mean over time.
+double in_progress(const std::vector<Task>& tasks, std::size_t warm_up) {
+  const base::Seconds from = tasks[warm_up].first;
+  const base::Seconds to = tasks.back().first;
+  base::Seconds sum;
+  for (const Task& task : tasks) {
+    if (!task.failed) {
+      sum += base::max(base::Seconds{}, base::min(task.last, to) - base::max(task.first, from));
+    }
+  }
+  return sum / (to - from);
+}
+
 }  // namespace
 
-// ends     ends of all tasks, in order
-// begun    tasks that have ended when counting starts        last   tasks that have ended when it stops
 TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, std::size_t agents) {
   const std::vector<Task> tasks = tasks_of(simulation);
   TaskSummary s;
   std::vector<base::Seconds> times;
-  std::vector<base::Seconds> ends;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].turns == 0.0) {
       continue;  // its requests are not in this part of a simulation
     }
-    ends.push_back(tasks[i].last);
     if (i < warm_up) {
       continue;
     }
@@ -78,14 +87,11 @@ TaskSummary summarise_tasks(const Simulation& simulation, std::size_t warm_up, s
   s.tasks = times.size();
   s.turns /= static_cast<double>(s.tasks);
   s.time = times_of(std::move(times));
-  std::sort(ends.begin(), ends.end());
-  const std::size_t begun = std::max(warm_up, agents);
   s.tasks_per_second =
       agents == 0 ? rate_of_arrived(tasks, warm_up) : std::numeric_limits<double>::quiet_NaN();
-  if (agents > 0 && begun + agents < ends.size()) {
-    const std::size_t last = ends.size() - agents;
-    s.tasks_per_second =
-        static_cast<double>(last - begun) / (ends[last - 1] - ends[begun - 1]).si();
+  if (agents > 0 && std::max(warm_up, agents) + agents < tasks.size()) {
+    s.in_progress = in_progress(tasks, warm_up);
+    s.tasks_per_second = s.in_progress / s.time.mean.si();
   }
   base::Seconds tools;
   base::Seconds waiting;

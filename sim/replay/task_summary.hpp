@@ -2,9 +2,9 @@
 //
 // Summary of a simulation of agents (workloads/traffic/agents.hpp), task by task.
 //
-// Tasks per second are counted while every agent has work. All agents begin together, so counting starts when as many
-// tasks have ended as there are agents. It ends when no task is left to begin. With at most two tasks per agent,
-// nothing is counted. Where tasks arrive by themselves, those are counted that end between the first arrival and the
+// Tasks per second follow from Little's law, X = L/R: R is the mean time of a task, and L the tasks in progress, a mean from the
+// begin of the first task that counts to that of the last one. From then on agents are without work. With at most two tasks
+// per agent, there is no X. Where tasks arrive by themselves, those are counted that end between the first arrival and the
 // last. Shares are shares of the time that agents and sub-agents spend. A session that waits for its
 // sub-agents spends none.
 #pragma once
@@ -18,7 +18,8 @@ struct TaskSummary {
   std::size_t failed = 0;       // tasks with a turn longer than the context or the KV cache
   SimulatedTimes time;          // of a task
   double turns = 0;             // mean per task, sub-agents included
-  double tasks_per_second = 0;  // 1/s; NaN if it is not counted
+  double in_progress = 0;       // tasks of agents at a time, without those that fail
+  double tasks_per_second = 0;  // 1/s; NaN if it is not known
   double tools_share = 0;
   double waiting_share = 0;  // before the first iteration of a turn, stages included
   double prefill_share = 0;  // from there to the first token

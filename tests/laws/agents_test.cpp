@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/confirm/replayed_estimate.hpp"
 #include "sim/replay/front_stages.hpp"
 #include "sim/replay/simulation_summary.hpp"
 #include "sim/replay/task_summary.hpp"
@@ -348,6 +349,17 @@ TEST_CASE("Closed forms of agents at two pools are those of their simulation", "
     CHECK(e.steady.ttft_mean.si() == Approx(turns.ttft.mean.si()).epsilon(0.15));
     CHECK(std::abs(e.task.prefix_hit_rate - turns.prefix_hit_rate) < 0.06);
   }
+}
+
+TEST_CASE("Tasks of agents keep Little's law in a simulation and in its replay", "[laws]") {
+  constexpr int kAgents = 32;
+  const StreamedScenario s = scenario("", agents_of(kAgents, 400));
+  const TaskSummary t = summarise_tasks(laws::run(s), 50, kAgents);
+  CHECK(t.tasks_per_second * t.time.mean.si() == Approx(kAgents).epsilon(0.01));
+  ReplaySpace space;
+  const Replayed r = replay(view(s.scenario), s.stream, estimated(s), {}, space);
+  REQUIRE(r.done());
+  CHECK(r.estimate.task.per_second * r.estimate.task.mean.si() == Approx(kAgents).epsilon(0.01));
 }
 
 TEST_CASE("Stages let no more through than their servers, and less before they are full",
