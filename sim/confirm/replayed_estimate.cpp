@@ -30,6 +30,7 @@ constexpr std::int64_t kOpenTasks = 200;  // of tasks that arrive by themselves
 constexpr std::int64_t kFewestOpenTasks = 100;
 constexpr std::int64_t kEqual = 100;  // the same where all requests are alike
 constexpr std::int64_t kEqualPerClient = 8;
+constexpr std::int64_t kSlowPerClient = 31;  // where it takes long to a steady state; 20 before it
 constexpr double kShareError = 0.005;   // standard error of shares, and of goodput as a share of it
 constexpr double kMostGrowth = 8.0;     // from run to run
 constexpr double kMostRejected = 0.01;  // share of the requests
@@ -62,11 +63,19 @@ constexpr std::string_view kSimulated[] = {"ttft_",
                                            "prefix_hit_rate",
                                            "tools_share"};
 
-// Whether nothing is drawn: clients whose requests are all alike. In two pools they take long to find their rhythm.
-bool is_equal(const ScenarioView& s, const workloads::RequestStream& stream) {
-  return !workloads::is_open(stream) && !stream.agents && s.draft == nullptr &&
-         s.pools == nullptr && s.serving->speculation.query_tokens() == 1 &&
+// Clients whose requests are all alike.
+bool is_alike(const workloads::RequestStream& stream) {
+  return !workloads::is_open(stream) && !stream.agents &&
          squared_variation(stream.input) + squared_variation(stream.output) == 0.0;
+}
+// Whether nothing is drawn.
+bool is_equal(const ScenarioView& s, const workloads::RequestStream& stream) {
+  return is_alike(stream) && s.draft == nullptr && s.pools == nullptr &&
+         s.serving->speculation.query_tokens() == 1;
+}
+// Whether they take long to find their rhythm.
+bool is_slow(const ScenarioView& s, const workloads::RequestStream& stream) {
+  return is_alike(stream) && s.pools != nullptr;
 }
 
 // How many requests a run may have; of agents, how many tasks.
@@ -99,6 +108,7 @@ Length length_of(const ScenarioView& s, const workloads::RequestStream& stream,
   } else {
     l.first = clients == 0          ? kOpen
               : is_equal(s, stream) ? std::max(kEqual, kEqualPerClient * clients)
+              : is_slow(s, stream)  ? std::max(kClosed, kSlowPerClient * clients)
                                     : std::max(kClosed, kPerClient * clients);
     l.least = clients > 0 ? kFewestPerClient * clients : kFewestOpen;
   }
@@ -128,7 +138,8 @@ class Run {
     }
     (stream_.agents ? stream_.agents->tasks : stream_.requests) = length;
     simulation_ = simulate(s_, workloads::draw_requests(stream_), clients_, space_.iterations);
-    const auto skipped = std::max(length / 10, 2 * clients_);
+    const auto skipped =
+        std::max(is_slow(s_, stream_) ? length * 2 / 3 : length / 10, 2 * clients_);
     first_ = start_of(skipped);
     last_ = start_of(length - std::max<std::int64_t>(clients_, 1));
     if (stream_.agents) {

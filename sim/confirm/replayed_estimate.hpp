@@ -7,7 +7,8 @@
 // estimate      everything else: power, bounds, the relative width of 90 % intervals
 //
 // What is counted. The start, in which requests find an empty server, is left out: the first tenth, and at least two
-// requests (of agents: tasks) of each client. So is the end, in which clients have no more to send: one request of each
+// requests (of agents: tasks) of each client. Clients of two pools whose requests are all alike start together, and it takes
+// some twenty requests of each until they have spread: two thirds are left out. So is the end, in which clients have no more to send: one request of each
 // client. A trace is counted whole.
 //
 // How long. A run of an open loop has 4,000 requests, one of a closed loop 14 of each client and at least 400. The
@@ -16,8 +17,7 @@
 // be independent. The run is repeated with more requests until the error of each asked metric is at most `error` of its
 // value (of attainment 0.005, of goodput 0.5 %), or until a limit of the plan. The limits count work, not seconds, so
 // the result is the same on every machine. Clients whose requests are all alike need 8 of each client and at least 100,
-// once: nothing is drawn, so there is no standard error. In two pools they count as drawn ones: they start together, and
-// it takes some twenty requests of each until they have spread.
+// once: nothing is drawn, so there is no standard error. In two pools they need 31 of each.
 #pragma once
 
 #include <cstdint>

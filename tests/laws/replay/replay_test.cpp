@@ -12,8 +12,10 @@
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/estimate.hpp"
+#include "sim/replay/simulation_summary.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
+#include "tests/laws/cases/simulations.hpp"
 
 namespace roofcast::sim::laws_replay_replay {
 namespace {
@@ -148,6 +150,22 @@ TEST_CASE("A replay keeps Little's law: requests in the server are rate times ti
     CHECK(r.estimate.steady.decode_batch < clients);
     CHECK(r.estimate.memory > r.estimate.footprint.fixed());
   }
+}
+
+TEST_CASE("Equal clients of two pools are replayed beyond the burst of their start", "[laws]") {
+  const base::Node document = base::parse_document(
+      "test",
+      "system: gb200_nvl72\nmodel: qwen3-235b-a22b\nprecision: fp8\n"
+      "deployment: {prefill: {replicas: 4, tensor_parallel: 1, expert_parallel: 2, data_parallel: "
+      "2}, decode: {replicas: 1, tensor_parallel: 1, expert_parallel: 8, data_parallel: 8}}\n"
+      "serving: {stack: vllm}\n"
+      "traffic: {input_tokens: 4000, output_tokens: 1000, concurrency: 736, requests: 30000}\n");
+  ReplayPlan plan;
+  plan.targets = {find_metric("ttft_p95_s")};
+  const Replayed r = replayed(document, plan);
+  REQUIRE(r.done());
+  const SimulationSummary late = summarise(laws::run(read_streamed_scenario(document)), 20000, {});
+  CHECK(r.estimate.steady.ttft_tail.p95 / late.ttft.p95 == Approx(1.0).margin(0.1));
 }
 
 TEST_CASE("More requests are replayed until the standard error of what is asked is small",
