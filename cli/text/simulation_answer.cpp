@@ -28,6 +28,37 @@ void print_times(TextTable& table, std::string_view name, const sim::SimulatedTi
              text(t.p95), text(t.p99)});
 }
 
+// Why times of an open loop are not those of a steady state; empty: they may be. A trace is as long as it is.
+std::string note_of(const SimulationAnswer& a) {
+  constexpr double kLong = 10.0;  // of the mean end to end
+  constexpr double kGrows = 1.5;  // of the earlier half of the requests, that the later one takes
+  const std::vector<sim::ServedRequest>& all = a.simulation.requests;
+  if (!a.scenario.stream.arrivals || all.size() < 2) {
+    return "";
+  }
+  base::Seconds earlier;
+  base::Seconds later;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    (2 * i < all.size() ? earlier : later) +=
+        all[i].rejected ? base::Seconds{} : all[i].end_to_end();
+  }
+  const base::Seconds mean = (earlier + later) / static_cast<double>(all.size());
+  const base::Seconds lasts = all.back().arrival - all.front().arrival;
+  if (lasts < kLong * mean) {
+    return fmt::format(
+        "Not a steady state: requests arrive for {}, only {:.1f} times the mean end to end. Set "
+        "traffic.requests higher, and --warm-up",
+        display(lasts.si(), "s"), lasts / mean);
+  }
+  if (later > kGrows * earlier) {
+    return fmt::format(
+        "Not a steady state: end to end of the later half of the requests is {:.1f} times that of "
+        "the earlier half",
+        later / earlier);
+  }
+  return "";
+}
+
 void print_summary(const SimulationAnswer& a, const sim::SimulationSummary& s,
                    std::size_t warm_up) {
   const auto gpus = static_cast<double>(sim::gpus_of(sim::view(a.scenario.scenario)));
@@ -157,6 +188,9 @@ void print_text(const SimulationAnswer& a) {
       load.running, a.simulation.peak_running, load.waiting, 100.0 * load.cache,
       100.0 * a.simulation.peak_cache, several ? " in a replica" : "", 100.0 * load.utilisation,
       a.simulation.iterations, a.simulation.preemptions);
+  if (const std::string note = note_of(a); !note.empty()) {
+    say("{}\n", note);
+  }
   if (a.warm_up > 0) {
     say("\nWithout the first {} requests\n\n", a.warm_up);
     print_summary(a, sim::summarise(a.simulation, a.warm_up, classes), a.warm_up);
@@ -196,6 +230,7 @@ Json json_of(const SimulationAnswer& a) {
     json["cache_share_peak"] = a.simulation.peak_cache;
     json["utilisation"] = json_number(load.utilisation);
     json["iterations"] = a.simulation.iterations;
+    json["note"] = note_of(a);
   }
   if (a.alarm) {
     json["breach"] = json_of(*a.alarm);

@@ -37,6 +37,19 @@ TEST_CASE("simulate tells percentiles, load and goodput", "[cli]") {
   }
 }
 
+TEST_CASE("simulate says that a run is too short for a steady state", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const auto notes = [&](const std::string& requests) {
+    return contains(roofcast.run(simulate({"--set", "traffic.requests=" + requests})).out,
+                    "Not a steady state: requests arrive for ");
+  };
+  CHECK(notes("20"));
+  CHECK(!notes("200"));
+}
+
 TEST_CASE("The tables of simulate have every request and every second, and agree with the summary",
           "[cli]") {
   const Program roofcast;
