@@ -303,7 +303,7 @@ TEST_CASE("A confirmed row whose replay is far from its estimate says so", "[cli
   const base::CsvTable table = base::read_csv(roofcast.path("o.csv"));
   REQUIRE(table.rows() == 1);
   CHECK(cell(table, 0, "replay") == "confirmed");
-  CHECK(contains(cell(table, 0, "replay_note"), ", ttft_mean_s is "));
+  CHECK(contains(cell(table, 0, "replay_note"), "; but ttft_mean_s is "));
   const double replayed = number(table, 0, "replayed_ttft_p95_s");
   CHECK(replayed != Approx(number(table, 0, "ttft_p95_s")).epsilon(0.15));
 }
