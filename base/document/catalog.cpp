@@ -40,9 +40,11 @@ std::filesystem::path user_folder(const Catalog& catalog) {
                            : std::filesystem::path(directory) / catalog.kind;
 }
 
+// Also where it cannot be read, such as a link to nothing: whoever reads it says so.
 bool is_there(const std::filesystem::path& path) {
   std::error_code error;
-  return !path.empty() && std::filesystem::exists(path, error);
+  return !path.empty() && std::filesystem::symlink_status(path, error).type() !=
+                              std::filesystem::file_type::not_found;
 }
 
 // Of the user's own entry; empty where there is none.
@@ -134,8 +136,13 @@ std::vector<std::string> catalog_ids(const Catalog& catalog) {
     ids.emplace_back(entry.id);
   }
   if (const auto folder = user_folder(catalog); is_there(folder)) {
-    std::error_code error;  // an unreadable folder adds nothing
-    for (const auto& file : std::filesystem::directory_iterator(folder, error)) {
+    std::error_code error;
+    const std::filesystem::directory_iterator files(folder, error);
+    if (error) {
+      throw InputError(
+          fmt::format("error: cannot read {}: {}\n", folder.string(), error.message()));
+    }
+    for (const auto& file : files) {
       if (file.path().extension() == ".yaml" && !file.is_fifo(error)) {
         ids.push_back(file.path().stem().string());
       }
@@ -151,7 +158,8 @@ Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view
   Problems problems;
   if (names_file(name)) {
     const std::filesystem::path file = named_file(scalar);
-    if (!is_there(file)) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) {
       problems.add(scalar.place, path, fmt::format("there is no file {}", file.string()));
       problems.throw_if_any();
     }

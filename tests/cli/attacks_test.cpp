@@ -222,6 +222,35 @@ TEST_CASE("A broken file of the user's catalog hides no other entry, and a missi
   CHECK(contains(missing.err, "ROOFCAST_CATALOG is /nowhere, which is no directory"));
 }
 
+TEST_CASE("An entry of the user's catalog that is there and cannot be read is refused", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  const std::string own = "own/chips own/systems own/stacks own/models";
+  roofcast.shell("mkdir -p " + own + "; for kind in " + own +
+                 "; do ln -s gone $kind/mine.yaml; done; ln -s gone own/systems/hgx_h200.yaml");
+  const auto refuse = [&](const std::string& command, const std::string& file) {
+    INFO(command);
+    const Outcome outcome = roofcast.shell("ROOFCAST_CATALOG=own roofcast " + command);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.out.empty());
+    CHECK(contains(outcome.err, "cannot read own/" + file));
+  };
+  const std::string one = "examples/llama-70b.yaml";
+  refuse("show chip mine", "chips/mine.yaml");
+  refuse("estimate " + one + " --set model=mine --set system=hgx_h100", "models/mine.yaml");
+  refuse("estimate " + one + " --set serving.stack=mine --set system=hgx_h100", "stacks/mine.yaml");
+  // No built-in figures in place of the user's.
+  refuse("estimate " + one + " --set system=hgx_h200", "systems/hgx_h200.yaml");
+  const Outcome list = roofcast.shell("ROOFCAST_CATALOG=own roofcast list chips");
+  CHECK(list.code == 0);
+  CHECK(contains(list.err, "the chip mine is left out, it cannot be read"));
+  roofcast.shell("rm -r own/models; ln -s gone own/models");
+  refuse("list models", "models");
+}
+
 TEST_CASE("What the user gave reaches the terminal without control characters", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
