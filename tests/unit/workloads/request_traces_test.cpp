@@ -108,8 +108,11 @@ TEST_CASE("a trace that cannot be read is told with its place", "[unit]") {
   const std::string azure = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
   const std::string object = R"({"timestamp": 0, "input_length": 8, "output_length": 5, )";
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {own + "-1,1,1\n", "t:3: error: arrival_s: seconds from 0 on are expected, not \"-1\""},
-      {own + "inf,1,1\n", "t:3: error: arrival_s: seconds from 0 on are expected, not \"inf\""},
+      {own + "-1,1,1\n", "t:3: error: arrival_s: seconds from 0 to 1e12 are expected, not \"-1\""},
+      {own + "inf,1,1\n",
+       "t:3: error: arrival_s: seconds from 0 to 1e12 are expected, not \"inf\""},
+      {own + "1e308,1,1\n",
+       "t:3: error: arrival_s: seconds from 0 to 1e12 are expected, not \"1e308\""},
       {own + "1,1.5,1\n",
        "t:3: error: input_tokens: a whole number from 1 to 1000000000 is expected, not \"1.5\""},
       {own + "1,1,0\n",
@@ -144,7 +147,7 @@ TEST_CASE("a trace that cannot be read is told with its place", "[unit]") {
       {R"({"timestamp": 0, "input_length": 8, "hash_ids": []})",
        "t:1:1: error: the key \"output_length\" is required"},
       {object + "\"hash_ids\": []}\n{\"timestamp\": -1}",
-       "t:2:15: error: milliseconds from 0 on are expected"},
+       "t:2:15: error: milliseconds from 0 to 1e15 are expected"},
       {object + "\"hash_ids\": []} {", "t:1:73: error: the end of the line is expected"},
   };
   for (const auto& [text, message] : cases) {
