@@ -34,8 +34,7 @@ std::string fill(std::string_view page,
 
 void write_page(std::string_view page, const std::vector<std::string_view>& scripts,
                 const ordered_json& data, const std::filesystem::path& file) {
-  const std::string json =
-      without_tags(data.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  const std::string json = without_tags(json_text(data));
   std::vector<std::string_view> all = {asset_echarts_min_js(), asset_report_page_js(),
                                        asset_download_js(), asset_report_charts_js(),
                                        asset_chart_keys_js()};

@@ -22,7 +22,6 @@ namespace roofcast::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr auto kOtherBytes = Json::error_handler_t::replace;  // of a file name
 
 struct Noted {
   std::optional<std::vector<std::string>> command;
@@ -89,7 +88,7 @@ Json made() {
   if (!noted().seeds.empty()) {
     json["seeds"] = noted().seeds;
   }
-  json["id"] = hexadecimal(base::fnv(base::kFnvStart, json.dump(-1, ' ', false, kOtherBytes)));
+  json["id"] = hexadecimal(base::fnv(base::kFnvStart, json_text(json)));
   return json;
 }
 
@@ -128,7 +127,11 @@ std::string provenance_element(const std::string& file) {
   Json json = {{"file", file}};
   json.update(made_by());
   return fmt::format("<script type=\"application/json\" id=\"made_by\">{}</script>\n",
-                     without_tags(json.dump(-1, ' ', false, kOtherBytes)));
+                     without_tags(json_text(json)));
+}
+
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 Json document_json(const base::Node& node) {

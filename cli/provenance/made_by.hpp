@@ -45,6 +45,9 @@ const nlohmann::ordered_json& made_by();
 // For the head of a page that is written as `file`, which is its "file"; empty without note_command().
 std::string provenance_element(const std::string& file);
 
+// Of a JSON that may have names of files in it: what is no UTF-8 is replaced.
+std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
+
 // Numbers, true, false and null as JSON has them; quantities as they are written.
 nlohmann::ordered_json document_json(const base::Node& node);
 

@@ -122,7 +122,7 @@ void write_provenance() {
       json["machine"] = machine_json();
       json["outputs"] = files_json(outputs);
     }
-    base::write_text(provenance_beside(output), json.dump(2) + "\n", base::Output::beside);
+    base::write_text(provenance_beside(output), json_text(json, 2) + "\n", base::Output::beside);
   }
 }
 

@@ -46,14 +46,13 @@ nlohmann::ordered_json json_number(double value) {
 }
 
 void print_json(const nlohmann::ordered_json& answer) {
-  constexpr auto kReplaced = nlohmann::ordered_json::error_handler_t::replace;  // of a file name
   nlohmann::ordered_json whole = json_answer();
   whole.update(answer);
   if (is_asked()) {
     whole["made_by"] = {{"file", "-"}};
     whole["made_by"].update(made_by());
   }
-  say("{}\n", whole.dump(2, ' ', false, kReplaced));
+  say("{}\n", json_text(whole, 2));
 }
 
 }  // namespace roofcast::cli
