@@ -101,8 +101,15 @@ bool keeps_what_exists() {
   return !kept_files().remedy.empty();
 }
 
-// That this process has read or written.
-void refuse_own_file(const fs::path& target) {
+// That this process has read or written, or that is a link to nothing.
+void refuse_target(const fs::path& target) {
+  std::error_code none;
+  if (fs::is_symlink(target, none) && !fs::exists(target, none)) {
+    throw InputError(
+        fmt::format("error: {} is a link to a file that is not there: remove it, or "
+                    "choose another name\n",
+                    target.string()));
+  }
   const std::scoped_lock lock(kept_files().mutex);
   const auto is_target = [&](const fs::path& f) {
     std::error_code error;
@@ -192,7 +199,7 @@ void refuse_replacing(const std::string& remedy) {
 }
 
 void check_output(const fs::path& target) {
-  refuse_own_file(target);
+  refuse_target(target);
   std::error_code error;
   if (target.has_parent_path() && !outputs_are_redirected() &&
       !fs::is_directory(target.parent_path(), error)) {
@@ -206,7 +213,7 @@ void check_output(const fs::path& target) {
 }
 
 void check_beside(const fs::path& target, const fs::path& named, bool is_ours) {
-  refuse_own_file(target);
+  refuse_target(target);
   if (keeps_what_exists() && !is_ours && is_regular(output_path(target))) {
     throw InputError(fmt::format(
         "error: {0} is there already, and one would be written beside {1}: rename it, or "
@@ -225,7 +232,7 @@ OutputFile::OutputFile(const fs::path& target, Output kind)
     committed_ = true;
     return;
   }
-  kind == Output::named ? check_output(target) : refuse_own_file(target);
+  kind == Output::named ? check_output(target) : refuse_target(target);
   std::error_code error;
   if (fs::is_symlink(target, error)) {
     target_ = fs::canonical(target, error);

@@ -69,8 +69,8 @@ std::filesystem::path output_path(const std::filesystem::path& target);
 
 // From now on a file that exists is no target. `remedy` is what messages say of it: "--x replaces it".
 void refuse_replacing(const std::string& remedy);
-// Throws InputError if the target exists and refuse_replacing() was called, or if protect_inputs() was called and the
-// target was read or written before.
+// Throws InputError if the target exists and refuse_replacing() was called, if protect_inputs() was called and the
+// target was read or written before, or if it is a link to nothing.
 void check_output(const std::filesystem::path& target);
 // The same for a file that comes to lie beside `named`, and that nobody has named. One that roofcast wrote for what lay
 // there before is replaced with it.

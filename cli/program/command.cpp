@@ -12,6 +12,10 @@ namespace roofcast::cli {
 
 Argument* Argument::type_name(const char* name) {
   option_->type_name(name);
+  if (name == kFile || name == kText) {
+    option_->check(CLI::Validator(
+        [](const std::string& text) { return text.empty() ? "is empty" : std::string(); }, ""));
+  }
   return this;
 }
 
@@ -50,10 +54,7 @@ Argument* Argument::within(std::size_t least, std::size_t most) {
   return this;
 }
 
-Argument* Argument::written() {
-  option_->type_name(kFile)->group(kOutput);
-  return this;
-}
+Argument* Argument::written() { return type_name(kFile)->group(kOutput); }
 
 Command* Command::add_subcommand(const std::string& name, const std::string& description) {
   return &commands_.emplace_back(*app_->add_subcommand(name, description));

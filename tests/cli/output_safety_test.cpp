@@ -227,6 +227,28 @@ TEST_CASE("A file in a folder that is not there is refused before anything is co
   CHECK(!std::filesystem::exists(roofcast.path("s.csv")));
 }
 
+TEST_CASE(
+    "A link to nothing, an empty name or an empty text is refused before anything is computed",
+    "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.shell("ln -s gone/x.csv linked.csv; ln -s gone linked.provenance.json");
+  for (const char* options :
+       {"--csv linked.csv", "--csv linked.csv.gz", "--csv ''", "--csv x.csv --report ''",
+        "--csv x.csv --shard ''", "--csv x.csv --memory ''"}) {
+    INFO(options);
+    const Outcome refused = roofcast.shell("roofcast sweep hbm.yaml " + std::string(options));
+    CHECK(refused.code == 2);
+    CHECK((contains(refused.err, "is a link to a file that is not there") ||
+           contains(refused.err, "is empty")));
+    CHECK(!contains(refused.err, "points in"));
+  }
+  CHECK(roofcast.shell("ls").out == "hbm.yaml\nlinked.csv\nlinked.provenance.json\n");
+}
+
 TEST_CASE("A full disk behind stdout is an error", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists() || !std::filesystem::exists("/dev/full")) {
