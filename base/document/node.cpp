@@ -440,13 +440,17 @@ Node load_document(const std::filesystem::path& file) {
       throw InputError(fmt::format("error: cannot read {}: {}\n", file.string(),
                                    std::generic_category().message(errno)));
     }
-    note_read(file);
   }
   std::istream& stream = standard ? std::cin : opened;
   std::string text;
   char block[1 << 14];
   while (text.size() <= kMaxBytes && (stream.read(block, sizeof block) || stream.gcount() > 0)) {
     text.append(block, static_cast<std::size_t>(stream.gcount()));
+  }
+  if (!standard) {
+    Contents contents;
+    contents.add(text);
+    note_read(file, contents);
   }
   if (text.starts_with(kByteOrderMark)) {
     text.erase(0, kByteOrderMark.size());

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "base/document/problems.hpp"
-#include "base/fnv.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -33,7 +32,8 @@ struct KeptFiles {
   std::string remedy;  // of those who want to replace what exists; empty: it is replaced
   std::vector<fs::path> read;
   std::vector<fs::path> written;
-  std::map<fs::path, std::uint64_t> hashes;  // of those that their writers hashed
+  std::map<fs::path, Contents> contents;             // of those that were hashed
+  std::map<fs::path, std::vector<fs::path>> beside;  // what is written with a file
 };
 KeptFiles& kept_files() {
   static KeptFiles files;
@@ -124,6 +124,18 @@ void refuse_target(const fs::path& target) {
   }
 }
 
+// What lies beside a file that is replaced is not of the new one, also if this process ends before it writes its own.
+void remove_old_beside(const fs::path& target) {
+  const std::scoped_lock lock(kept_files().mutex);
+  const std::vector<fs::path>& own = kept_files().written;
+  for (const fs::path& file : kept_files().beside[target]) {
+    std::error_code error;
+    if (std::find(own.begin(), own.end(), file) == own.end()) {
+      fs::remove(file, error);
+    }
+  }
+}
+
 std::error_code give_name(const fs::path& part, const fs::path& target, bool must_be_new) {
   std::error_code error;
   if (!must_be_new) {
@@ -134,13 +146,19 @@ std::error_code give_name(const fs::path& part, const fs::path& target, bool mus
   if (renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) {
     return {};
   }
-  if (errno != EINVAL && errno != ENOSYS) {  // else the file system cannot
+  if (errno != EINVAL && errno != ENOSYS) {  // else the file system cannot, such as NFS
     return {errno, std::generic_category()};
   }
 #endif
-  if (is_regular(target)) {
+  fs::create_hard_link(part, target, error);
+  if (!error) {
+    fs::remove(part, error);
+    return {};
+  }
+  if (error == std::errc::file_exists || is_regular(target)) {
     return std::make_error_code(std::errc::file_exists);
   }
+  error.clear();
   fs::rename(part, target, error);
   return error;
 }
@@ -160,7 +178,13 @@ void protect_inputs() {
   kept_files().protects = true;
 }
 
-void note_read(const fs::path& file) { keep(kept_files().read, file); }
+void note_read(const fs::path& file, std::optional<Contents> contents) {
+  keep(kept_files().read, file);
+  const std::scoped_lock lock(kept_files().mutex);
+  if (kept_files().protects && contents) {
+    kept_files().contents.emplace(file, *contents);
+  }
+}
 
 std::vector<fs::path> files_read() {
   const std::scoped_lock lock(kept_files().mutex);
@@ -172,10 +196,10 @@ std::vector<fs::path> files_written() {
   return kept_files().written;
 }
 
-std::optional<std::uint64_t> written_hash(const fs::path& file) {
+std::optional<Contents> known_contents(const fs::path& file) {
   const std::scoped_lock lock(kept_files().mutex);
-  const auto known = kept_files().hashes.find(file);
-  return known == kept_files().hashes.end() ? std::nullopt : std::optional(known->second);
+  const auto known = kept_files().contents.find(file);
+  return known == kept_files().contents.end() ? std::nullopt : std::optional(known->second);
 }
 
 void redirect_outputs(const fs::path& folder) { redirected_to() = folder; }
@@ -220,6 +244,8 @@ void check_beside(const fs::path& target, const fs::path& named, bool is_ours) {
         "choose another name for {1}; {2}\n",
         target.string(), named.string(), kept_files().remedy));
   }
+  const std::scoped_lock lock(kept_files().mutex);
+  kept_files().beside[output_path(named)].push_back(output_path(target));
 }
 
 OutputFile::OutputFile(const fs::path& target, Output kind)
@@ -237,7 +263,7 @@ OutputFile::OutputFile(const fs::path& target, Output kind)
   if (fs::is_symlink(target, error)) {
     target_ = fs::canonical(target, error);
   }
-  if (kind == Output::repeated || !lock()) {
+  if (kind == Output::repeated || kind == Output::first || !lock()) {
     part_ = target_;
     part_ += unique_ending();
   }
@@ -300,7 +326,10 @@ OutputFile::~OutputFile() {
   unlock();
 }
 
-void OutputFile::hash(std::string_view text) { hash_ = fnv(hash_.value_or(kFnvStart), text); }
+void OutputFile::hash(std::string_view text) {
+  contents_ = contents_.value_or(Contents());
+  contents_->add(text);
+}
 
 std::error_code OutputFile::commit() {
   if (committed_) {
@@ -319,7 +348,15 @@ std::error_code OutputFile::commit() {
     close(file);
   }
   if (!error) {
-    error = give_name(part_, target_, kind_ == Output::named && keeps_what_exists());
+    const bool must_be_new =
+        kind_ == Output::first || (kind_ == Output::named && keeps_what_exists());
+    if (kind_ == Output::named && !must_be_new) {
+      remove_old_beside(target_);
+    }
+    error = give_name(part_, target_, must_be_new);
+  }
+  if (kind_ == Output::first && error == std::errc::file_exists) {
+    return {};
   }
   committed_ = !error;
   if (committed_) {
@@ -327,9 +364,9 @@ std::error_code OutputFile::commit() {
     unlock();
     keep(kept_files().written, target_);
     const std::scoped_lock lock(kept_files().mutex);
-    kept_files().hashes.erase(target_);
-    if (hash_) {
-      kept_files().hashes.emplace(target_, *hash_);
+    kept_files().contents.erase(target_);
+    if (contents_) {
+      kept_files().contents.emplace(target_, *contents_);
     }
   }
   return error;

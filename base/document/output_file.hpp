@@ -25,12 +25,25 @@
 #include <system_error>
 #include <vector>
 
+#include "base/fnv.hpp"
+
 namespace roofcast::base {
 
 enum class Output {
   named,   // by the user
   beside,  // of a file that the user named: goes with it, after check_beside
-  repeated  // several may write what they know to be the same bytes: each has a part of its own, and no lock
+  repeated,  // several may write what they know to be the same bytes: each has a part of its own, and no lock
+  first  // of several who write: what the first one wrote stays
+};
+
+// What a file holds: FNV-1a of its bytes.
+struct Contents {
+  std::uintmax_t bytes = 0;
+  std::uint64_t hash = kFnvStart;
+  void add(std::string_view text) {
+    bytes += text.size();
+    hash = fnv(hash, text);
+  }
 };
 
 class OutputFile {
@@ -55,7 +68,7 @@ class OutputFile {
   Output kind_;
   int lock_ = -1;  // a file that is open
   bool committed_ = false;
-  std::optional<std::uint64_t> hash_;
+  std::optional<Contents> contents_;
 };
 
 // The parts of all targets that are not committed. A signal handler may call it; the program ends thereafter.
@@ -79,14 +92,15 @@ void check_beside(const std::filesystem::path& target, const std::filesystem::pa
 
 // From now on a file that this process has read or written is no target. A program with one command calls it once.
 void protect_inputs();
-// Readers of files call it. Does nothing before protect_inputs().
-void note_read(const std::filesystem::path& file);
+// Readers of files call it, with the contents where they know them: the file may change later. Does nothing before
+// protect_inputs().
+void note_read(const std::filesystem::path& file, std::optional<Contents> contents = std::nullopt);
 
 // The files that this process has read so far, in order, without those that it wrote; and those that it wrote. Only
 // after protect_inputs().
 std::vector<std::filesystem::path> files_read();
 std::vector<std::filesystem::path> files_written();
-// FNV-1a of a file that was written, where its writer hashed it.
-std::optional<std::uint64_t> written_hash(const std::filesystem::path& file);
+// Of a file as it was read or written, where whoever did so hashed it.
+std::optional<Contents> known_contents(const std::filesystem::path& file);
 
 }  // namespace roofcast::base

@@ -31,6 +31,7 @@ void write_text(const std::filesystem::path& file, std::string_view text, Output
     return;
   }
   OutputFile output(file, kind);
+  output.hash(text);
   std::ofstream out(output.path(), std::ios::binary);
   out << text;
   out.close();

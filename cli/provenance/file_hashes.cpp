@@ -15,18 +15,16 @@ namespace {
 namespace fs = std::filesystem;
 
 HashedFile hashed_file(const fs::path& file) {
-  if (const auto hash = base::written_hash(file)) {
-    return {file, fs::file_size(file), *hash};
+  if (const auto known = base::known_contents(file)) {
+    return {file, known->bytes, known->hash};
   }
   std::ifstream in(file, std::ios::binary);
-  HashedFile result{file, 0, base::kFnvStart};
+  base::Contents contents;
   std::string block(1 << 16, '\0');
   while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
-    const auto count = static_cast<std::size_t>(in.gcount());
-    result.hash = base::fnv(result.hash, std::string_view(block).substr(0, count));
-    result.bytes += count;
+    contents.add(std::string_view(block).substr(0, static_cast<std::size_t>(in.gcount())));
   }
-  return result;
+  return {file, contents.bytes, contents.hash};
 }
 
 }  // namespace

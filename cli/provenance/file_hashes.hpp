@@ -16,7 +16,7 @@ struct HashedFile {
   std::uintmax_t bytes = 0;
   std::uint64_t hash = 0;
 };
-// Those of the files that are regular ones. Of a file that this process wrote, the hash of its writer is taken.
+// Those of the files that are regular ones. Of a file that this process hashed as it read or wrote it, that hash is taken.
 std::vector<HashedFile> hashed(const std::vector<std::filesystem::path>& files);
 
 // {path, bytes, fnv1a} of each.

@@ -8,20 +8,18 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <sstream>
 
 #include "base/csv/csv_file.hpp"
-#include "base/document/catalog.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
-#include "base/document/used_entries.hpp"
+#include "base/fnv.hpp"
 #include "cli/provenance/file_hashes.hpp"
-#include "cli/provenance/version.hpp"
+#include "cli/provenance/parts_identity.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "sim/confirm/replay_columns.hpp"
 #include "sim/decide/sweep_run.hpp"
@@ -31,7 +29,6 @@ namespace roofcast::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLeast = 256;  // points of a part that is estimated
 constexpr std::size_t kMost = 65536;
@@ -40,8 +37,6 @@ constexpr std::size_t kLeastReplayed =
 constexpr std::size_t kParts = 256;
 
 constexpr const char* kSweep = "sweep.yaml";
-constexpr const char* kIdentity = "identity.json";
-constexpr const char* kPointsOfAPart = "points_of_a_part";
 
 // Of a sweep, what ranks, recommendations and the printed answer are found by.
 std::set<std::string> columns_of_front(const sim::Sweep& sweep) {
@@ -116,13 +111,18 @@ class NearestRows {
       fmt::format("error: {} has no parts of this sweep: {}\n", folder.string(), why));
 }
 
-// Of an entry; entries have hashes of their own, and others that are there do not matter.
-bool is_of_the_catalog(const fs::path& file) {
-  const std::string& directory = base::user_catalog_directory();
-  return !directory.empty() && file.string().starts_with(directory + "/");
+std::string name_of(std::size_t part) { return fmt::format("{:05}.csv", part); }
+std::string check_of(std::size_t part) { return fmt::format("{:05}.check", part); }
+
+// Of a part in a folder.
+std::string check_text(const fs::path& folder, const HashedFile& part) {
+  return hexadecimal(base::fnv(key_of(identity_in(folder)), part.hash)) + "\n";
 }
 
-std::string name_of(std::size_t part) { return fmt::format("{:05}.csv", part); }
+[[noreturn]] void refuse_part(const fs::path& part) {
+  throw base::InputError(
+      fmt::format("error: {} is no part of this sweep; remove it\n", part.string()));
+}
 
 std::optional<std::size_t> number(std::string_view text) {
   std::size_t value = 0;
@@ -134,67 +134,6 @@ std::optional<std::size_t> number(std::string_view text) {
 std::optional<std::size_t> variable(const char* name) {
   const char* text = std::getenv(name);
   return text == nullptr ? std::nullopt : number(text);
-}
-
-// Of an identity that may be damaged.
-std::string text_or_unknown(const Json& identity, const char* key) {
-  const auto found = identity.find(key);
-  return found != identity.end() && found->is_string() ? found->get<std::string>() : "?";
-}
-
-bool says_simulate(const Json& identity) {
-  const auto found = identity.find("simulate");
-  return found != identity.end() && *found == true;
-}
-
-const Json& part_of(const Json& identity, const char* key) {
-  static const Json none = Json::object();
-  const auto found = identity.find(key);
-  return found != identity.end() && found->is_object() ? *found : none;
-}
-
-// Machines may have the same file at different places, so what counts is which contents there are.
-std::string file_without_like(const Json& files, const Json& others) {
-  for (const auto& [file, hash] : files.items()) {
-    if (std::find(others.begin(), others.end(), hash) == others.end()) {
-      return file;
-    }
-  }
-  return {};
-}
-
-// What differs between two identities, in words; empty if nothing does.
-std::string difference(const Json& a, const Json& b) {
-  if (!a.is_object()) {
-    return "its identity.json cannot be read";
-  }
-  if (text_or_unknown(a, "version") != text_or_unknown(b, "version")) {
-    return fmt::format("version {} made it, this is {}", text_or_unknown(a, "version"),
-                       text_or_unknown(b, "version"));
-  }
-  if (says_simulate(a) != says_simulate(b)) {
-    return "one is with --simulate, the other without";
-  }
-  const Json& read = part_of(a, "files");
-  const Json& reads = part_of(b, "files");
-  std::string changed = file_without_like(reads, read);
-  changed = changed.empty() ? file_without_like(read, reads) : changed;
-  if (!changed.empty()) {
-    return fmt::format("{} has changed since they were made; remove the folder to begin anew",
-                       changed);
-  }
-  const Json& before = part_of(a, "catalog");
-  for (const auto& [entry, hash] : part_of(b, "catalog").items()) {
-    if (!before.contains(entry) || before[entry] != hash) {
-      return fmt::format("the catalog's {} differs", entry);
-    }
-  }
-  const auto points = a.find(kPointsOfAPart);
-  return points != a.end() && *points == b[kPointsOfAPart] ? "" : "it is of another sweep";
-}
-
-Json identity_in(const fs::path& folder) {
-  return Json::parse(base::bytes_of(folder / kIdentity), nullptr, false);
 }
 
 }  // namespace
@@ -238,31 +177,16 @@ SweepParts::SweepParts(const sim::SweepPoints& points, std::string sweep_text, b
       columns_.push_back(std::move(column));
     }
   }
-  Json identity = {{"version", version()}, {"simulate", simulate}, {kPointsOfAPart, most_}};
-  Json& catalog = identity["catalog"] = Json::object();
-  for (const base::UsedEntry& entry : base::used_entries()) {
-    catalog[fmt::format("{}/{}", entry.kind, entry.id)] = hexadecimal(entry.hash);
-  }
-  Json& files = identity["files"] = Json::object();
-  for (const HashedFile& file : hashed(base::files_read())) {
-    if (!is_of_the_catalog(file.path)) {
-      files[file.path.string()] = hexadecimal(file.hash);
-    }
-  }
-  identity_ = identity.dump(2) + "\n";
+  identity_ = parts_identity(sweep_text_, simulate, most_);
 }
 
 void SweepParts::adopt(const fs::path& folder) {
-  const Json theirs = identity_in(folder);
-  const Json& made_from = part_of(theirs, "files");
-  Json identity = Json::parse(identity_);
-  Json& files = identity["files"];
-  files.erase((folder / kSweep).string());
-  if (const std::string changed = file_without_like(files, made_from); !changed.empty()) {
+  const std::string theirs = identity_in(folder);
+  if (const std::string changed = changed_file(identity_, theirs, folder / kSweep);
+      !changed.empty()) {
     refuse(folder, fmt::format("{} has changed since they were made", changed));
   }
-  files = made_from;
-  identity_ = identity.dump(2) + "\n";
+  identity_ = with_files_of(identity_, theirs);
 }
 
 sim::SweepPoints SweepParts::points(std::size_t part) const {
@@ -278,21 +202,27 @@ void SweepParts::open(const fs::path& folder) const {
         fmt::format("error: cannot make {}: {}\n", folder.string(), error.message()));
   }
   if (!fs::exists(folder / kIdentity, error)) {
+    base::write_text(folder / kIdentity, identity_, base::Output::first);
+  }
+  check_identity(folder);
+  if (!fs::exists(folder / kSweep, error)) {
     base::write_text(folder / kSweep, sweep_text_, base::Output::repeated);
-    base::write_text(folder / kIdentity, identity_, base::Output::repeated);
   }
   check(folder);
 }
 
-void SweepParts::check(const fs::path& folder) const {
+void SweepParts::check_identity(const fs::path& folder) const {
   std::error_code error;
   if (!fs::exists(folder / kIdentity, error)) {
     refuse(folder, "there is no identity.json in it");
   }
-  if (const std::string what = difference(identity_in(folder), Json::parse(identity_));
-      !what.empty()) {
+  if (const std::string what = difference(identity_in(folder), identity_); !what.empty()) {
     refuse(folder, what);
   }
+}
+
+void SweepParts::check(const fs::path& folder) const {
+  check_identity(folder);
   if (base::bytes_of(folder / kSweep) != sweep_text_) {
     refuse(folder, "its sweep.yaml differs");
   }
@@ -300,7 +230,7 @@ void SweepParts::check(const fs::path& folder) const {
 
 bool SweepParts::has(const fs::path& folder, std::size_t part) {
   std::error_code error;
-  return fs::exists(folder / name_of(part), error);
+  return fs::exists(folder / name_of(part), error) && fs::exists(folder / check_of(part), error);
 }
 
 void SweepParts::write(const fs::path& folder, std::size_t part,
@@ -309,14 +239,17 @@ void SweepParts::write(const fs::path& folder, std::size_t part,
   base::CsvWriter csv(text, columns_);
   write_results(rows, 1, csv);
   base::write_text(folder / name_of(part), text.view(), base::Output::repeated);
+  base::write_text(folder / check_of(part),
+                   check_text(folder, hashed({folder / name_of(part)}).at(0)),
+                   base::Output::repeated);
 }
 
 fs::path SweepParts::file(const std::vector<fs::path>& folders, std::size_t part) const {
   const auto folder =
       std::find_if(folders.begin(), folders.end(), [&](const fs::path& f) { return has(f, part); });
   if (folder == folders.end()) {
-    throw base::InputError(
-        fmt::format("error: part {} of {} is not there: {}\n", part, count(), name_of(part)));
+    throw base::InputError(fmt::format("error: part {} of {} is not there: {} with its {}\n", part,
+                                       count(), name_of(part), check_of(part)));
   }
   return *folder / name_of(part);
 }
@@ -325,8 +258,20 @@ std::vector<fs::path> SweepParts::files(const std::vector<fs::path>& folders) co
   std::vector<fs::path> all;
   for (std::size_t part = 0; part < count(); ++part) {
     all.push_back(file(folders, part));
+    check_part(folders, part);
   }
   return all;
+}
+
+// Before its rows are taken for the first time.
+void SweepParts::check_part(const std::vector<fs::path>& folders, std::size_t part) const {
+  const fs::path path = file(folders, part);
+  const fs::path folder = path.parent_path();
+  const std::vector<HashedFile> now = hashed({path});
+  if (now.empty() || base::bytes_of(folder / check_of(part)) != check_text(folder, now.front())) {
+    refuse_part(path);
+  }
+  base::note_read(path, base::Contents{now.front().bytes, now.front().hash});
 }
 
 // The rows of a part, which one of the folders has. Of the columns the first one is `point`.
@@ -336,8 +281,7 @@ void SweepParts::each_row(const std::vector<fs::path>& folders, std::size_t part
   base::CsvFile file(path);
   const auto is_part = [&](bool holds) {
     if (!holds) {
-      throw base::InputError(
-          fmt::format("error: {} is no part of this sweep; remove it\n", path.string()));
+      refuse_part(path);
     }
   };
   is_part(file.columns() == columns_);
@@ -357,6 +301,7 @@ sim::ResultTable SweepParts::read(const std::vector<fs::path>& folders) const {
   std::vector<std::size_t> columns(columns_.size());
   std::iota(columns.begin(), columns.end(), std::size_t{0});
   for (std::size_t part = 0; part < count(); ++part) {
+    check_part(folders, part);
     each_row(folders, part, columns, [&](std::size_t row, std::span<const std::string_view> cells) {
       for (std::size_t c = 0; c < cells.size(); ++c) {
         set_cell(table.columns()[c], row, cells[c]);
@@ -382,6 +327,7 @@ sim::ResultTable SweepParts::read_thin(const std::vector<fs::path>& folders) con
   const std::size_t whole = columns.size();
   columns.insert(columns.end(), nearest.columns().begin(), nearest.columns().end());
   for (std::size_t part = 0; part < count(); ++part) {
+    check_part(folders, part);
     each_row(folders, part, columns, [&](std::size_t row, std::span<const std::string_view> cells) {
       for (std::size_t i = 1; i < whole; ++i) {
         set_cell(table.columns()[columns[i]], row, cells[i]);
@@ -471,6 +417,7 @@ void SweepParts::remove(const fs::path& folder) const {
   std::error_code error;
   for (std::size_t part = 0; part < count(); ++part) {
     fs::remove(folder / name_of(part), error);
+    fs::remove(folder / check_of(part), error);
   }
   fs::remove(folder / kSweep, error);
   fs::remove(folder / kIdentity, error);

@@ -3,12 +3,13 @@
 // A sweep in parts: files that a killed sweep leaves behind, and that several machines can share the work by.
 //
 //   OUT.csv.parts/sweep.yaml       the sweep, with its base written out
-//                 identity.json    the version, what is done with a row, and the hashes of the catalog entries and of
-//                                  the files that were read
+//                 identity.json    what the parts are made from (cli/provenance/parts_identity.hpp); who comes first
+//                                  writes it, and a sweep with another one is refused
 //                 00007.csv        the rows of part 7: the columns of the result, without ranks
+//                 00007.check      FNV-1a of these bytes, with the identity: no other sweep's part has it
 //
 // Parts are consecutive points, as many in each, and depend on the sweep alone: the same on any machine. A part is
-// renamed to its name when it is whole (base/document/output_file.hpp), so a part that is there is a whole one.
+// renamed to its name when it is whole (base/document/output_file.hpp), and then gets its check.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +57,7 @@ class SweepParts {
   static bool has(const std::filesystem::path& folder, std::size_t part);
   void write(const std::filesystem::path& folder, std::size_t part,
              const sim::ResultTable& rows) const;
-  // The files of all parts, each in one of the folders. Throws InputError if one lacks.
+  // The files of all parts, each in one of the folders. Throws InputError if one lacks, or is not what write() wrote.
   std::vector<std::filesystem::path> files(const std::vector<std::filesystem::path>& folders) const;
   // The rows of all parts, each in one of the folders. Throws InputError if one lacks, or is not what write() wrote.
   sim::ResultTable read(const std::vector<std::filesystem::path>& folders) const;
@@ -79,6 +80,8 @@ class SweepParts {
   const std::vector<std::string>& columns() const { return columns_; }
 
  private:
+  void check_identity(const std::filesystem::path& folder) const;
+  void check_part(const std::vector<std::filesystem::path>& folders, std::size_t part) const;
   std::filesystem::path file(const std::vector<std::filesystem::path>& folders,
                              std::size_t part) const;
   void each_row(const std::vector<std::filesystem::path>& folders, std::size_t part,

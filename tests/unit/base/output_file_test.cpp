@@ -76,11 +76,30 @@ TEST_CASE("The hash of a table is known without reading it, until something else
     csv.append(row);
     csv.end_row();
   }
-  CHECK(!written_hash(file));
+  CHECK(!known_contents(file));
   csv.close();
-  CHECK(written_hash(file) == fnv(kFnvStart, text_of(file)));
-  write_text(file, "new");
-  CHECK(!written_hash(file));
+  REQUIRE(known_contents(file));
+  CHECK(known_contents(file)->hash == fnv(kFnvStart, text_of(file)));
+  CHECK(known_contents(file)->bytes == fs::file_size(file));
+  OutputFile other(file);
+  std::ofstream(other.path()) << "new";
+  CHECK(!other.commit());
+  CHECK(!known_contents(file));
+  write_text(file, "newer");
+  CHECK(known_contents(file)->hash == fnv(kFnvStart, "newer"));
+}
+
+TEST_CASE("Of several who write a file for the first time, the first one's text stays", "[unit]") {
+  const Scratch old("old");
+  const fs::path file = old.file();
+  write_text(file, "later", Output::first);
+  CHECK(text_of(file) == "old");
+  fs::remove(file);
+  OutputFile late(file, Output::first);
+  write_text(file, "first", Output::first);
+  std::ofstream(late.path()) << "late";
+  CHECK(!late.commit());
+  CHECK(text_of(file) == "first");
 }
 
 TEST_CASE("A table whose writer is given up by an exception leaves the old file", "[unit]") {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Parts that are not of the sweep that is joined.
+#include <filesystem>
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli::cli_sweep_parts_safety {
+namespace {
+
+// 288 points, two parts.
+void write_sweep(const Program& roofcast, const std::string& name, const std::string& stack) {
+  roofcast.write(name,
+                 "base:\n"
+                 "  system: hgx_h100\n"
+                 "  model: llama-3.1-8b\n"
+                 "  precision: fp8\n"
+                 "  deployment: {}\n"
+                 "  serving: {stack: " +
+                     stack +
+                     "}\n"
+                     "  traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}\n"
+                     "axes:\n"
+                     "  traffic.input_tokens: {from: 256, to: 9216, step: 256}\n"
+                     "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n"
+                     "where: [fits]\n");
+}
+
+}  // namespace
+
+TEST_CASE("Of two sweeps that begin in one folder of parts at the same time, one is refused",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast, "s.yaml", "vllm");
+  write_sweep(roofcast, "t.yaml", "trtllm");
+  for (int time = 0; time < 5; ++time) {
+    const Outcome both = roofcast.shell(
+        "rm -rf r.csv.parts; roofcast sweep s.yaml --csv r.csv --shard 1/2 --quiet & "
+        "roofcast sweep t.yaml --csv r.csv --shard 2/2 --quiet; one=$?; wait $!; echo $((one + "
+        "$?))");
+    CHECK(both.out == "2\n");
+    CHECK(contains(both.err, "has no parts of this sweep"));
+    CHECK(contains(roofcast.run({"merge", "r.csv.parts", "--csv", "m.csv"}).err, "is not there"));
+  }
+}
+
+TEST_CASE("A part that is of another sweep, or was edited, is refused by all that read parts",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast, "s.yaml", "vllm");
+  write_sweep(roofcast, "t.yaml", "trtllm");
+  roofcast.output({"sweep", "s.yaml", "--csv", "s.csv", "--shard", "1/1", "--quiet"});
+  roofcast.output({"sweep", "t.yaml", "--csv", "t.csv", "--shard", "1/1", "--quiet"});
+  roofcast.output({"merge", "s.csv.parts", "--csv", "s.csv", "--no-replay", "--quiet"});
+  const std::string readers[] = {"merge s.csv.parts --csv m.csv --no-replay",
+                                 "pareto s.csv.parts --maximize throughput_tok_per_s",
+                                 "report s.csv.parts -o m.html"};
+  for (const char* change : {"cp t.csv.parts/00001.* s.csv.parts", "sed -i '$ d' $part",
+                             "sed -i '2 s/0\\./9./' $part", "sed -i '2 s/,[^,]*,/,nan,/' $part"}) {
+    roofcast.shell("cp -r s.csv.parts kept; part=s.csv.parts/00001.csv; " + std::string(change));
+    for (const std::string& reader : readers) {
+      INFO(change << ": " << reader);
+      const Outcome refused = roofcast.shell("roofcast " + reader);
+      CHECK(refused.code == 2);
+      CHECK(contains(refused.err, "00001.csv is no part of this sweep; remove it"));
+    }
+    // What the message says helps.
+    roofcast.shell("rm s.csv.parts/00001.csv");
+    roofcast.output({"sweep", "s.yaml", "--csv", "s.csv", "--shard", "1/1", "--quiet"});
+    roofcast.output({"merge", "s.csv.parts", "--csv", "a.csv", "--no-replay", "--force"});
+    CHECK(roofcast.read("a.csv") == roofcast.read("s.csv"));
+    roofcast.shell("rm -r s.csv.parts; mv kept s.csv.parts");
+  }
+}
+
+TEST_CASE("Names that are no UTF-8 stop no command", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast, "s.yaml", "vllm");
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  const Outcome outcome = roofcast.shell(
+      "set -e; mkdir $'own\\xe9' $'dir\\xe9'; cp s.yaml llama-70b.yaml $'dir\\xe9'; "
+      "cd $'dir\\xe9'; cp llama-70b.yaml $'l\\xe9.yaml'; export "
+      "ROOFCAST_CATALOG=$PWD/../$'own\\xe9'; "
+      "roofcast simulate $'l\\xe9.yaml' --csv $'r\\xe9.csv'; "
+      "roofcast sweep s.yaml --csv a.csv --quiet --no-replay; "
+      "roofcast brief llama-70b.yaml -o b.html --no-replay; "
+      "roofcast submit s.yaml --csv a.csv --shards 2 --commands; "
+      "roofcast sweep s.yaml --csv c.csv --shard 1/1 --quiet; "
+      "roofcast merge $PWD/c.csv.parts --csv c.csv --quiet --no-replay; cmp a.csv c.csv");
+  INFO(outcome.err);
+  CHECK(outcome.code == 0);
+}
+
+}  // namespace roofcast::cli::cli_sweep_parts_safety
