@@ -10,6 +10,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/made_by.hpp"
 #include "cli/provenance/parts_folder.hpp"
+#include "cli/provenance/provenance.hpp"
 #include "cli/provenance/report_parts.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
@@ -53,6 +54,7 @@ int run_report(const std::string& results, const std::string& output, bool json)
     throw base::InputError(
         fmt::format("error: {} has no rows: it is no result of roofcast\n", results));
   }
+  tell("{}", foreign_provenance(results));
   const std::filesystem::path beside = sweep_file_beside(results);
   if (!std::filesystem::exists(beside)) {
     tell("{} is not there: the report has no operator views\n", beside.string());

@@ -328,7 +328,9 @@ int compare_results(const CompareResultsOptions& options) {
       sim::compare_results(tables.before, tables.after, key, metrics);
   const std::vector<sim::ComparedRow> lost = lost_rows(result);
 
-  const std::string makers = difference_of_makers(provenance_beside(options.old_results),
+  const std::string makers = foreign_provenance(options.old_results) +
+                             foreign_provenance(options.new_results) +
+                             difference_of_makers(provenance_beside(options.old_results),
                                                   provenance_beside(options.new_results));
   if (options.json) {
     nlohmann::ordered_json json = json_of(result, lost, tables, key, metrics);

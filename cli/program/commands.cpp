@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -189,6 +190,9 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
 
 // What the user gave may stand in it.
 void complain(std::string_view text) {
+  if (is_pipe_closed()) {
+    return;  // the program ends by that, without words
+  }
   tell("{}{}", text, text.empty() || text.ends_with('\n') ? "" : "\n");
 }
 
@@ -278,7 +282,11 @@ int parse_and_run(int argc, char** argv) {
       base::keep_standard_output();
     }
     use_terminal(terminal_options.color, terminal_options.width);
-    return chosen();
+    const int code = chosen();
+    if (code == kDone || code == kInfeasible) {
+      write_provenance();
+    }
+    return code;
   } catch (const CLI::ParseError& error) {
     return refuse(app, error);
   } catch (const base::InputError& error) {
@@ -301,25 +309,22 @@ int parse_and_run(int argc, char** argv) {
 int run(int argc, char** argv) {
   base::protect_inputs();
   leave_nothing_unfinished();
+  survive_failed_writes();
   note_command({argv + 1, argv + argc});
   int code = parse_and_run(argc, argv);
   errno = 0;
   if (code != kBadInput &&
       (!std::cout.flush() || std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) {
-    fmt::print(stderr, "error: cannot write the output: {}\n",
-               errno != 0 ? std::generic_category().message(errno) : "the stream failed");
+    complain(
+        fmt::format("error: cannot write the output: {}\n",
+                    errno != 0 ? std::generic_category().message(errno) : "the stream failed"));
     code = kBadInput;
-  }
-  if (code == kDone || code == kInfeasible) {
-    try {
-      write_provenance();
-    } catch (const base::InputError& error) {
-      complain(error.what());
-      code = kBadInput;
-    }
   }
   for (const std::string& note : base::take_notes()) {
     complain(note);
+  }
+  if (is_pipe_closed()) {
+    end_by(SIGPIPE);
   }
   return code;
 }

@@ -37,6 +37,9 @@ void note(int signal) {
   signal_that_came = signal;
 }
 
+std::atomic<bool> pipe_is_closed{false};
+void note_closed_pipe(int) { pipe_is_closed = true; }
+
 void handle(int signal, void (*handler)(int), struct sigaction* before) {
   struct sigaction action {};
   action.sa_handler = handler;
@@ -55,6 +58,14 @@ void leave_nothing_unfinished() {
     handle(signal, end_at_once, &before);
   }
 }
+
+void survive_failed_writes() {
+  struct sigaction before {};
+  handle(SIGPIPE, note_closed_pipe, &before);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+bool is_pipe_closed() { return pipe_is_closed; }
 
 LastWords::LastWords(const char* text) { last_words = text; }
 LastWords::~LastWords() { last_words = nullptr; }

@@ -11,6 +11,12 @@ namespace roofcast::cli {
 // From now on these and SIGHUP remove what is not written whole before they end the program (base/document/output_file.hpp).
 void leave_nothing_unfinished();
 
+// From now on a write to a pipe that nobody reads, or beyond the limit of a file's size, fails, and the program goes on: what
+// belongs together is written together.
+void survive_failed_writes();
+// Whether a pipe was written to that nobody reads.
+bool is_pipe_closed();
+
 // What is said when a signal ends the program at once, while the object lives. The text lives as long.
 class LastWords {
  public:

@@ -90,8 +90,12 @@ fs::path provenance_beside(const fs::path& result) {
 void check_provenance_beside(const fs::path& result) {
   if (is_result(result)) {
     const fs::path beside = provenance_beside(result);
-    const Json there = read_json(base::output_path(beside));
-    base::check_beside(beside, result, there.is_object() && there.contains("command"));
+    const std::vector<RecordedFile> theirs =
+        recorded_files(read_json(base::output_path(beside)), "outputs");
+    base::check_beside(beside, result,
+                       std::any_of(theirs.begin(), theirs.end(), [&](const RecordedFile& output) {
+                         return output.path.filename() == result.filename();
+                       }));
   }
 }
 
@@ -114,6 +118,22 @@ void write_provenance() {
     }
     if (json.empty()) {
       json = made_by();
+std::string foreign_provenance(const fs::path& result) {
+  const fs::path beside = provenance_beside(result);
+  const Json there = read_json(beside);
+  const std::vector<RecordedFile> outputs = recorded_files(there, "outputs");
+  const std::vector<HashedFile> now =
+      there.is_object() ? hashed({result}) : std::vector<HashedFile>();
+  const bool is_of_it =
+      now.empty() || std::any_of(outputs.begin(), outputs.end(), [&](const RecordedFile& output) {
+        return output.hash == hexadecimal(now.front().hash);
+      });
+  return is_of_it
+             ? ""
+             : fmt::format("{} is not of this {}, which was changed or made by another command\n",
+                           beside.string(), result.string());
+}
+
       json["directory"] = fs::current_path().string();
       if (const std::string& own = base::user_catalog_directory(); !own.empty()) {
         json["user_catalog"] = fs::absolute(own).string();

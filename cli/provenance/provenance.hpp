@@ -27,6 +27,9 @@ void check_provenance_beside(const std::filesystem::path& result);
 // Whether a file is, byte for byte, what the provenance beside the result says was written.
 bool is_as_written(const std::filesystem::path& file, const std::filesystem::path& result);
 
+// Says so where there is a provenance beside a result that tells of other bytes; else empty.
+std::string foreign_provenance(const std::filesystem::path& result);
+
 struct RecordedFile {
   std::filesystem::path path;
   std::string hash;

@@ -249,6 +249,58 @@ TEST_CASE(
   CHECK(roofcast.shell("ls").out == "hbm.yaml\nlinked.csv\nlinked.provenance.json\n");
 }
 
+TEST_CASE("A result has its own provenance, also when nobody reads what is printed", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.output({"sweep", "hbm.yaml", "--csv", "r.csv", "--quiet", "--all-columns"});
+  roofcast.shell("cp r.provenance.json old.json");
+  const Outcome closed = roofcast.shell(
+      "roofcast sweep hbm.yaml --csv r.csv --no-replay --force | true; echo ${PIPESTATUS[0]}");
+  CHECK(closed.out == "141\n");  // as of any program
+  CHECK(!contains(closed.err, "error"));
+  CHECK(contains(roofcast.output({"reproduce", "r.csv", "--quiet"}), "r.csv: the same bytes"));
+  CHECK(!contains(roofcast.output({"compare", "r.csv", "r.csv"}), "is not of this"));
+  roofcast.shell("mv old.json r.provenance.json");
+  CHECK(contains(roofcast.output({"compare", "r.csv", "r.csv"}),
+                 "r.provenance.json is not of this r.csv"));
+  const Outcome page = roofcast.run({"report", "r.csv", "-o", "r.html"});
+  CHECK(contains(page.err, "r.provenance.json is not of this r.csv"));
+}
+
+TEST_CASE("A result is not written over what lies beside one of like name", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.output({"sweep", "hbm.yaml", "--csv", "r.csv", "--quiet", "--no-replay"});
+  const std::vector<std::string> packed = {"sweep", "hbm.yaml", "--csv", "r.csv.gz", "--quiet"};
+  const Outcome refused = roofcast.run(packed);
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "r.provenance.json is there already, and one would be written"));
+  roofcast.shell("rm r.csv");
+  CHECK(roofcast.run(packed).code == 2);
+  roofcast.output({"sweep", "hbm.yaml", "--csv", "r.csv", "--quiet", "--no-replay"});
+}
+
+TEST_CASE("A file that may not grow is an error in words", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("hbm.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  const Outcome small =
+      roofcast.shell("ulimit -f 4; roofcast sweep hbm.yaml --csv r.csv --quiet --no-replay");
+  CHECK(small.code == 2);
+  CHECK(contains(small.err, "r.csv: error: cannot write: File too large"));
+}
+
 TEST_CASE("A full disk behind stdout is an error", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists() || !std::filesystem::exists("/dev/full")) {
