@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "base/csv/csv.hpp"
 #include "base/document/catalog.hpp"
@@ -24,6 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+// What may be run again, also where somebody else wrote the provenance: no command that starts another program.
+constexpr std::string_view kMakers[] = {
+    "blast-radius", "brief",       "calibrate", "collective", "compare",   "estimate",
+    "kernel",       "merge",       "pack",      "pareto",     "recommend", "report",
+    "scale",        "sensitivity", "simulate",  "solve",      "sweep"};
 
 // Parts of a sweep have an identity of their own (cli/provenance/sweep_parts.hpp).
 bool is_result(const fs::path& file) {
@@ -109,15 +118,6 @@ bool is_as_written(const fs::path& file, const fs::path& result) {
   });
 }
 
-void write_provenance() {
-  const std::vector<fs::path> outputs = base::files_written();
-  Json json;
-  for (const fs::path& output : outputs) {
-    if (!is_result(output)) {
-      continue;
-    }
-    if (json.empty()) {
-      json = made_by();
 std::string foreign_provenance(const fs::path& result) {
   const fs::path beside = provenance_beside(result);
   const Json there = read_json(beside);
@@ -134,6 +134,15 @@ std::string foreign_provenance(const fs::path& result) {
                            beside.string(), result.string());
 }
 
+void write_provenance() {
+  const std::vector<fs::path> outputs = base::files_written();
+  Json json;
+  for (const fs::path& output : outputs) {
+    if (!is_result(output)) {
+      continue;
+    }
+    if (json.empty()) {
+      json = made_by();
       json["directory"] = fs::current_path().string();
       if (const std::string& own = base::user_catalog_directory(); !own.empty()) {
         json["user_catalog"] = fs::absolute(own).string();
@@ -150,9 +159,13 @@ Provenance read_provenance(const fs::path& file) {
   const Json json = read_json(file);
   const auto is_text = [&](const char* key) { return json.contains(key) && json[key].is_string(); };
   const auto is_list = [&](const char* key) { return json.contains(key) && json[key].is_array(); };
-  const bool repeats = is_list("command") && !json["command"].empty() &&
-                       json["command"].front() == "reproduce";  // would start itself without end
-  if (repeats || !json.is_object() || !is_text("version") || !is_list("command") ||
+  std::vector<std::string> command;
+  for (const Json& argument : is_list("command") ? json["command"] : Json::array()) {
+    command.push_back(argument.is_string() ? argument.get<std::string>() : "");
+  }
+  const bool makes_results = !command.empty() && std::find(std::begin(kMakers), std::end(kMakers),
+                                                           command.front()) != std::end(kMakers);
+  if (!makes_results || !is_text("version") ||
       !(is_text("file") || (is_text("directory") && is_list("outputs")))) {
     throw base::InputError(
         fmt::format("error: {} is no provenance that roofcast wrote\n", file.string()));
@@ -161,9 +174,7 @@ Provenance read_provenance(const fs::path& file) {
   p.file = text_of(json, "file");
   p.version = json["version"];
   p.directory = text_of(json, "directory");
-  for (const Json& argument : json["command"]) {
-    p.command.push_back(argument.is_string() ? argument.get<std::string>() : "");
-  }
+  p.command = std::move(command);
   p.user_catalog = text_of(json, "user_catalog");
   p.inputs = recorded_files(json, "inputs");
   p.outputs = recorded_files(json, "outputs");

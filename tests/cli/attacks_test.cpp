@@ -300,7 +300,9 @@ TEST_CASE("A damaged identity or provenance of a result is refused in words", "[
   for (const char* provenance :
        {"", "[]", "{",
         R"({"version": "1", "directory": ".", "command": ["reproduce", "r.csv"],)"
-        R"( "outputs": [{"path": "r.csv"}]})"}) {
+        R"( "outputs": [{"path": "r.csv"}]})",
+        R"({"version": "1", "directory": ".", "outputs": [{"path": "r.csv"}], "command":)"
+        R"( ["submit", "s.yaml", "--csv", "s.csv", "--shards", "1", "--slurm"]})"}) {
     roofcast.write("r.provenance.json", provenance);
     check(roofcast, {"reproduce r.csv", 2, "is no provenance that roofcast wrote"});
   }
