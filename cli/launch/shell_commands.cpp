@@ -59,7 +59,7 @@ std::string heading_of(const LaunchedServer& server, std::int64_t domain) {
 std::string launch_commands(const sim::Scenario& s) {
   const Launch launch = launch_of(s);
   if (!launch.refusal.empty()) {
-    return fmt::format("# {}\n", launch.refusal);
+    return comment_line(launch.refusal);
   }
   std::string text;
   for (const LaunchedServer& server : launch.servers) {

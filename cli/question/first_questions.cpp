@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/units/unit_text.hpp"
+#include "cli/text/quoted.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
@@ -235,8 +236,8 @@ std::string commented_scenario(const FirstAnswers& answers, const std::string& n
   }
   const Node document = described_scenario(answers.said, "init");
   const sim::Scenario s = sim::read_streamed_scenario(document).scenario;
-  std::string text =
-      fmt::format("# {}, {}\n# Written by roofcast init. Next: {}\n", title(s), load_text(s), next);
+  std::string text = comment_line(fmt::format("{}, {}", title(s), load_text(s))) +
+                     comment_line("Written by roofcast init. Next: " + next);
   for (const auto name : sim::kSectionNames) {
     const Node* section = document.find(name);
     if (section == nullptr) {

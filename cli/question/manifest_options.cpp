@@ -5,6 +5,7 @@
 
 #include "base/document/text_file.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/text/quoted.hpp"
 #include "cli/text/scenario_text.hpp"
 
 namespace roofcast::cli {
@@ -36,9 +37,9 @@ void write_manifest(const ManifestFile& manifest, const sim::Scenario& s,
     return;
   }
   ManifestOptions options = manifest.options;
-  options.head =
-      fmt::format("# {}\n# Written by roofcast {}. MODEL is a checkpoint in this precision.\n",
-                  title(s), command);
+  options.head = comment_line(title(s)) +
+                 comment_line(fmt::format(
+                     "Written by roofcast {}. MODEL is a checkpoint in this precision.", command));
   base::write_text(manifest.file, kubernetes_manifest(s, options));
 }
 

@@ -11,6 +11,7 @@
 #include "base/document/text_file.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/tables/say.hpp"
+#include "cli/text/quoted.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/named_files.hpp"
@@ -240,7 +241,7 @@ void save_scenario(const std::string& file, const std::vector<std::string>& head
   sim::make_paths_absolute(document, "");
   std::string text;
   for (const std::string& line : head) {
-    text += fmt::format("# {}\n", line);
+    text += comment_line(line);
   }
   base::write_text(file, text + base::to_yaml(document));
 }

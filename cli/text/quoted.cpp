@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace roofcast::cli {
 namespace {
@@ -29,6 +30,19 @@ std::string shell_word(std::string_view text) {
 }
 
 std::string yaml_text(std::string_view text) { return quoted(text, "''"); }
+
+std::string comment_line(std::string_view text) {
+  // YAML 1.1 ends a line at the last three too.
+  constexpr std::string_view kEnds[] = {"\n", "\r", "\u0085", "\u2028", "\u2029"};
+  std::string line = "# ";
+  while (!text.empty()) {
+    const auto* const end = std::find_if(std::begin(kEnds), std::end(kEnds),
+                                         [&](std::string_view e) { return text.starts_with(e); });
+    line += end != std::end(kEnds) ? ' ' : text.front();
+    text.remove_prefix(end != std::end(kEnds) ? end->size() : 1);
+  }
+  return line + "\n";
+}
 
 std::string kubernetes_name(std::string_view text, std::size_t longest) {
   std::string name;

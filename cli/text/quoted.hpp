@@ -15,6 +15,9 @@ std::string shell_word(std::string_view text);
 // A text of one line in YAML: never a number, a flag or a mapping.
 std::string yaml_text(std::string_view text);
 
+// A line of a comment in YAML or a shell, whatever the text is: ends of lines become blanks.
+std::string comment_line(std::string_view text);
+
 // Small letters, digits and dashes alone, at most `longest` of them.
 std::string kubernetes_name(std::string_view text, std::size_t longest);
 

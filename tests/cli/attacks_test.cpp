@@ -251,6 +251,23 @@ TEST_CASE("An entry of the user's catalog that is there and cannot be read is re
   refuse("list models", "models");
 }
 
+TEST_CASE("A line end in a name begins no line of a file that is written", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  const std::string named = R"( --set 'system.name="a\nb: 1\rc: 1\Nd: 1\Le: 1"' )";
+  for (const char* command : {"estimate examples/llama-70b.yaml --save out.yaml",
+                              "estimate examples/llama-70b.yaml --kubernetes out.yaml"}) {
+    INFO(command);
+    check(roofcast, {command + named + "--force", 0, ""});
+    const std::string head = lines_of(roofcast.read("out.yaml")).front();
+    CHECK(head.starts_with("# "));
+    CHECK(contains(head, "on a b: 1 c: 1 d: 1 e: 1 "));
+  }
+}
+
 TEST_CASE("What the user gave reaches the terminal without control characters", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
