@@ -132,11 +132,11 @@ std::uint32_t ResultColumn::code_of(std::string_view text) {
 ResultTable::ResultTable(std::string name, const std::vector<std::string>& columns)
     : name_(std::move(name)) {
   for (const std::string& column : columns) {
-    if (find(column) != nullptr) {
+    const std::string_view now = base::current_name(column);
+    if (!index_.emplace(now, columns_.size()).second) {
       throw base::InputError(
           fmt::format("{}: error: two columns are called \"{}\"\n", name_, column));
     }
-    const std::string_view now = base::current_name(column);
     if (now != column) {
       base::note_renamed_column(name_, column);
     }
@@ -157,6 +157,7 @@ void ResultTable::resize(std::size_t rows) {
 void ResultTable::add_column(const std::string& column, bool whole) {
   const bool thin = !whole && std::any_of(columns_.begin(), columns_.end(),
                                           [](const ResultColumn& each) { return each.is_thin(); });
+  index_.emplace(column, columns_.size());
   columns_.emplace_back(column);
   if (thin) {
     columns_.back().make_thin();
@@ -165,9 +166,8 @@ void ResultTable::add_column(const std::string& column, bool whole) {
 }
 
 std::size_t ResultTable::index_of(std::string_view column) const {
-  const auto at = std::find_if(columns_.begin(), columns_.end(),
-                               [&](const ResultColumn& each) { return each.name() == column; });
-  return static_cast<std::size_t>(at - columns_.begin());
+  const auto at = index_.find(column);
+  return at != index_.end() ? at->second : columns_.size();
 }
 
 std::vector<std::string> ResultTable::names() const {

@@ -13,7 +13,9 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -166,6 +168,7 @@ class ResultTable {
   std::string name_;
   std::size_t rows_ = 0;
   std::vector<ResultColumn> columns_;
+  std::map<std::string, std::size_t, std::less<>> index_;  // of the columns, by name
   std::size_t fits_ = 0;
   std::size_t meets_ = 0;
   std::size_t rank_ = 0;

@@ -21,6 +21,7 @@ using base::Problems;
 
 constexpr std::size_t kMaxValues = 100'000;        // of one axis
 constexpr std::size_t kMaxPoints = 1'000'000'000;  // of a sweep
+constexpr std::size_t kMaxAxes = 1000;
 
 bool names_a_knob(const std::string& name) {
   if (name.find("..") != std::string::npos || name.ends_with('.')) {
@@ -257,6 +258,10 @@ void read_points(base::Fields& f, Sweep& sweep, Problems& problems, base::Need a
         problems.add(f.node().place, "axes",
                      fmt::format("make {:.3g} points; at most {} in one sweep",
                                  static_cast<double>(sweep.points()), kMaxPoints));
+        break;
+      }
+      if (sweep.axes.size() > kMaxAxes) {
+        problems.add(entry.key_place, "axes", fmt::format("at most {} in one sweep", kMaxAxes));
         break;
       }
     }

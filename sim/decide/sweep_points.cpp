@@ -97,6 +97,9 @@ class PlacedProblems {
 
   static bool is_at(const base::Problem& problem, const Axis& axis, const AxisValue& value) {
     const auto is_here = [&](const base::Place& place) {
+      if (place.source && problem.line != static_cast<std::size_t>(place.mark.line) + 1) {
+        return false;
+      }
       Problems here;
       here.add(place, problem.path, problem.message);
       return here.text() == problem.text;

@@ -19,6 +19,7 @@
 #include "base/document/problems.hpp"
 #include "base/document/utf8.hpp"
 #include "sim/decide/sweep.hpp"
+#include "sim/decide/sweep_points.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
@@ -196,6 +197,19 @@ TEST_CASE("a sweep of too many points is refused before its axes are made", "[ba
   CHECK(watch.seconds() < kSoon);
   if (!kSanitized) {
     CHECK(kilobytes_taken(read) - nothing < 100'000);
+  }
+}
+
+TEST_CASE("a sweep of many unknown axes is refused soon", "[bad_input]") {
+  for (const int axes : {1000, 50'000}) {
+    std::string sweep = "base: {system: hgx_h200}\naxes:\n";
+    for (int i = 0; i < axes; ++i) {
+      sweep += fmt::format("  traffic.k{}: [1]\n", i);
+    }
+    const Stopwatch watch;
+    CHECK_THROWS_AS(sim::SweepPoints(sim::read_sweep(base::parse_document("hostile.yaml", sweep))),
+                    base::InputError);
+    CHECK(watch.seconds() < kSoon);
   }
 }
 
