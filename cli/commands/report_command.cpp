@@ -92,7 +92,7 @@ void add_report(Command& app, Run& chosen) {
   command->add_option("-o,--output", *output, "the HTML file")->written()->required();
   command->add_json(*json);
   command->footer(examples(
-      {"roofcast report out.csv --output out.html", "roofcast report hbm.csv.gz -o hbm.html"}));
+      {"roofcast report out.csv --output out.html", "roofcast report packed.csv.gz -o packed.html"}));
   command->callback([&chosen, results, output, json] {
     chosen = [results, output, json] { return run_report(*results, *output, *json); };
   });

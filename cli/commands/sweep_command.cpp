@@ -244,7 +244,7 @@ void add_sweep(Command& app, Run& chosen) {
   command->footer(examples({"roofcast show example llama-70b > llama-70b.yaml",
                             "roofcast show example llama70b_h200_hbm > hbm.yaml",
                             "roofcast sweep hbm.yaml --csv hbm.csv --report hbm.html",
-                            "roofcast sweep hbm.yaml --csv hbm.csv.gz --threads 1 --quiet",
+                            "roofcast sweep hbm.yaml --csv packed.csv.gz --threads 1 --quiet",
                             "roofcast sweep hbm.yaml --csv whole.csv --all-columns --quiet",
                             "roofcast sweep hbm.yaml --csv long.csv --resume",
                             "roofcast sweep hbm.yaml --csv bounded.csv --memory '512 MB'",
