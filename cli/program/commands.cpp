@@ -269,9 +269,10 @@ namespace {
 
 int parse_and_run(int argc, char** argv) {
   Run chosen;
-  const auto program = make_program(chosen);
-  CLI::App& app = *program;
+  std::unique_ptr<CLI::App> program;
   try {
+    program = make_program(chosen);
+    CLI::App& app = *program;
     app.parse(argc, argv);
     check_csv_names(app);
     if (!replaces_files) {
@@ -288,7 +289,7 @@ int parse_and_run(int argc, char** argv) {
     }
     return code;
   } catch (const CLI::ParseError& error) {
-    return refuse(app, error);
+    return refuse(*program, error);
   } catch (const base::InputError& error) {
     complain(error.what());
     return kBadInput;

@@ -249,6 +249,8 @@ TEST_CASE("An entry of the user's catalog that is there and cannot be read is re
   CHECK(contains(list.err, "the chip mine is left out, it cannot be read"));
   roofcast.shell("rm -r own/models; ln -s gone own/models");
   refuse("list models", "models");
+  roofcast.shell("rm -r own/stacks; ln -s gone own/stacks");
+  refuse("estimate " + one, "stacks");
 }
 
 TEST_CASE("A line end in a name begins no line of a file that is written", "[cli]") {
