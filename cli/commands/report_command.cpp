@@ -91,8 +91,8 @@ void add_report(Command& app, Run& chosen) {
       ->required();
   command->add_option("-o,--output", *output, "the HTML file")->written()->required();
   command->add_json(*json);
-  command->footer(examples(
-      {"roofcast report out.csv --output out.html", "roofcast report packed.csv.gz -o packed.html"}));
+  command->footer(examples({"roofcast report out.csv --output out.html",
+                            "roofcast report packed.csv.gz -o packed.html"}));
   command->callback([&chosen, results, output, json] {
     chosen = [results, output, json] { return run_report(*results, *output, *json); };
   });
