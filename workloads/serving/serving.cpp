@@ -126,7 +126,6 @@ void read(base::Fields& f, Stack& stack) {
     g.quantity("per_request", stack.intake_overhead, {0.0, 60.0});
     g.quantity("per_prompt_token", stack.token_overhead, base::not_negative);
     g.quantity("per_message", stack.message_overhead, base::not_negative);
-    g.flag("per_attention_rank", stack.front_end_per_rank, base::optional);
     g.source();
   });
   f.group("fusion", [&](base::Fields& g) {
@@ -204,7 +203,7 @@ void read(base::Fields& f, Serving& serving) {
 std::int64_t Serving::front_ends_of(const Mapping& mapping) const {
   constexpr std::int64_t kHost = 8;  // GPUs
   const std::int64_t hosts = (mapping.ranks() + kHost - 1) / kHost;
-  return front_ends > 0 ? front_ends : stack.front_end_per_rank ? mapping.data_parallel : hosts;
+  return front_ends > 0 ? front_ends : std::max(hosts, mapping.data_parallel);
 }
 
 }  // namespace roofcast::workloads

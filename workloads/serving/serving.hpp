@@ -117,9 +117,7 @@ struct Stack {
   base::Seconds intake_overhead;   // for each request
   base::Seconds token_overhead;    // for each prompt token: tokenisation
   base::Seconds message_overhead;  // for each message to a client: detokenisation, HTTP
-  bool front_end_per_rank =
-      false;                   // one of them for each attention-DP rank; else one for each host
-  double hidden_launch = 0.0;  // share of the launch of a kernel that the kernel before hides
+  double hidden_launch = 0.0;      // share of the launch of a kernel that the kernel before hides
   // Host time of an operator in eager mode, where prompts rule out a CUDA graph.
   base::Seconds eager_operator;
   // Share of these times that no kernel hides, with prompts. With MLA it is 1.

@@ -62,15 +62,10 @@ TEST_CASE("Two processes take requests in turn, and each sends half of the token
   workloads::Mapping deep;
   deep.tensor_parallel = 8;
   deep.pipeline_parallel = 2;
-  CHECK(serving().front_ends_of(host) == 1);
-  CHECK(serving().front_ends_of(wide) == 4);
+  CHECK(serving().front_ends_of(host) == 8);
+  CHECK(serving().front_ends_of(wide) == 32);
   CHECK(serving().front_ends_of(deep) == 2);
   CHECK(s.front_ends_of(wide) == 2);
-  s.front_ends = 0;
-  s.stack.front_end_per_rank = true;
-  CHECK(s.front_ends_of(host) == 8);
-  CHECK(s.front_ends_of(wide) == 32);
-  CHECK(s.front_ends_of(deep) == 1);
 }
 
 }  // namespace roofcast::sim::unit_sim_serving_front_end
