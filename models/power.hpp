@@ -31,9 +31,9 @@
 //   rest                  s       the rest of it
 //   gaps                  s       between kernels
 //
-// `compute` of one operator is C²/S. C is the time of its FLOP at the rate of a large GEMM, and S is the
-// smooth maximum of all its terms. So `compute` is nearly all of a large GEMM and little of a kernel that
-// memory bounds. `memory` is M²/S with the time M of its bytes.
+// `compute` of one operator is C²/S. C is its compute term (models/cost.hpp): products, exponentials, vector FLOP, steps of
+// tiles. S is the smooth maximum of all its terms. So `compute` is nearly all of a large GEMM or a scan and little of a kernel
+// that memory bounds. `memory` is M²/S with the time M of its bytes.
 //
 // Power falls with e in every term, so e is found by regula falsi over 1/e, in which the time is nearly linear. Below f a FLOP
 // costs no less, and idle power lasts longer: the cap with the fewest joules is near the one that holds f. More of any term never takes less time. Valid for loads

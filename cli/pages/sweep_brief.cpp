@@ -179,8 +179,7 @@ void say_replay(const SweepContest& c, std::size_t point, Brief& brief) {
   if (verdict == "confirmed") {
     brief.answer.push_back(fmt::format(
         "{}: {}{}.",
-        c.sweep().where.empty() ? "The first was replayed"
-                                : "The simulator confirms that the first meets the conditions",
+        c.sweep().where.empty() ? "The first was replayed" : "A replay confirms the conditions",
         note, replayed_text(c, point, c.metric)));
   } else if (!verdict.empty()) {
     brief.answer.push_back(

@@ -51,7 +51,7 @@ double rate_of_arrived(const std::vector<Task>& tasks, std::size_t warm_up) {
   return static_cast<double>(ended) / (to - from).si();
 }
 
-// From the begin of task `warm_up` to that of the last one, a mean over time.
+// A mean over time, from where task `warm_up` begins to where the last one does.
 double in_progress(const std::vector<Task>& tasks, std::size_t warm_up) {
   const base::Seconds from = tasks[warm_up].first;
   const base::Seconds to = tasks.back().first;

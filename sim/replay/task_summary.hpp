@@ -2,8 +2,8 @@
 //
 // Summary of a simulation of agents (workloads/traffic/agents.hpp), task by task.
 //
-// Tasks per second follow from Little's law, X = L/R: R is the mean time of a task, and L the tasks in progress, a mean from the
-// begin of the first task that counts to that of the last one. From then on agents are without work. With at most two tasks
+// Tasks per second follow from Little's law, X = L/R: R is the mean time of a task, and L the tasks in progress, a mean from
+// where the first task that counts begins to where the last one does. From then on agents are without work. With at most two tasks
 // per agent, there is no X. Where tasks arrive by themselves, those are counted that end between the first arrival and the
 // last. Shares are shares of the time that agents and sub-agents spend. A session that waits for its
 // sub-agents spends none.

@@ -59,6 +59,7 @@ std::string error_of(const std::string& text, Dimension expected) {
 
 // Powers of ten as the literals a reader would check, not as the table computes them.
 const std::map<std::string, double> kPowers{
+    {"p", 0.000000000001},
     {"n", 0.000000001},
     {"u", 0.000001},
     {"m", 0.001},
@@ -75,8 +76,7 @@ const std::map<std::string, double> kPowers{
     {"Ti", 1099511627776.0},
     {"Pi", 1125899906842624.0},
 };
-const std::vector<std::string> kNoPrefixes{"K", "p",  "d",  "c",  "da", "Z",
-                                           "Y", "ki", "mi", "Ei", "i"};
+const std::vector<std::string> kNoPrefixes{"K", "d", "c", "da", "Z", "Y", "ki", "mi", "Ei", "i"};
 
 struct Row {
   std::string symbol;
@@ -98,7 +98,7 @@ const std::vector<Row> kRows{
     {"min", kTime, 60.0, {""}},
     {"h", kTime, 3600.0, {""}},
     {"d", kTime, 86400.0, {""}},
-    {"J", {.energy = 1}, 1.0, {"", "n", "u", "m", "k", "M", "G", "T", "P", "E"}},
+    {"J", {.energy = 1}, 1.0, {"", "p", "n", "u", "m", "k", "M", "G", "T", "P", "E"}},
     {"Wh", {.energy = 1}, 3600.0, {"", "k", "M", "G", "T"}},
     {"W", {.time = -1, .energy = 1}, 1.0, {"", "n", "u", "m", "k", "M", "G", "T"}},
     {"Hz", {.time = -1}, 1.0, {"", "k", "M", "G", "T"}},

@@ -253,7 +253,7 @@ TEST_CASE("The variance of a product of powers is shared as their logarithms' wi
   // Cost is price × what does not know it: log-uniform over a narrow range, nearly linear.
   const sim::Metric* metrics[] = {&metric("cost_usd_per_mtok"), &metric("tpot_mean_s")};
   const std::vector<sim::KnobRange> ranges = {range("system.price.per_gpu_hour=x0.9..x1.1"),
-                                              range("system.chip.hbm.bandwidth=x0.82..x1")};
+                                              range("system.chip.hbm.bandwidth=x0.8..x0.975")};
   const auto v = sim::variance_shares(scenario(), ranges, metrics, {256, 1});
   CHECK(v.rows == 256);
   CHECK(v.estimates == 256 * 4);
@@ -263,9 +263,9 @@ TEST_CASE("The variance of a product of powers is shared as their logarithms' wi
   const auto cost_at = [](const char* bandwidth) {
     return metric("cost_usd_per_mtok").value(scenario().estimate({bandwidth}).estimate);
   };
-  const double e = std::log(cost_at("system.chip.hbm.bandwidth=x1") /
-                            cost_at("system.chip.hbm.bandwidth=x0.82")) /
-                   std::log(1.0 / 0.82);
+  const double e = std::log(cost_at("system.chip.hbm.bandwidth=x0.975") /
+                            cost_at("system.chip.hbm.bandwidth=x0.8")) /
+                   std::log(0.975 / 0.8);
   CHECK(cost.first[0].half_width90 < 0.15);
   CHECK(cost.first[0].value ==
         Approx(1.0 / (1.0 + e * e)).margin(2.0 * cost.first[0].half_width90));
