@@ -77,10 +77,18 @@ double pace_at_limit(const Activity& a, const PowerRates& rates) {
 }  // namespace
 
 // smooth s  S: the smooth maximum of all terms
+// alone  s  C
 base::Seconds clocked_time(const Cost& cost) {
   const base::Seconds smooth = smooth_time(cost);
   const base::Seconds alone = base::min(smooth, cost.compute);
   return smooth.si() > 0.0 ? (alone / smooth) * alone : base::Seconds{};
+}
+
+base::Seconds product_time(const Cost& cost, base::MathType math, const Machine& machine) {
+  Cost products = cost;
+  const base::FlopsPerSecond rate = machine.tensor_rate(math);
+  products.compute = rate.si() > 0.0 ? cost.flop / rate : base::Seconds{};
+  return clocked_time(products);
 }
 
 Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine) {

@@ -99,6 +99,8 @@ struct Activity {
 
 // C²/S above: the part of one run of an operator that the clock sets.
 base::Seconds clocked_time(const Cost& cost);
+// The same of its FLOP alone, at the rate of a large GEMM.
+base::Seconds product_time(const Cost& cost, base::MathType math, const Machine& machine);
 
 // T(e) of kernels that take `running` at the full clock, of which the clock sets `compute` and the memory `memory`.
 base::Seconds slowed(base::Seconds running, base::Seconds compute, base::Seconds memory,

@@ -105,7 +105,7 @@ TrainingKernel training_kernel(const workloads::Operator& op, const models::Mach
       kernel.math == base::MathType::bf16 || kernel.math == base::MathType::fp16;
   if (measured.gemm > 1.0 && as_measured &&
       (grouped != nullptr || std::holds_alternative<workloads::Gemm>(op))) {
-    kernel.time += (measured.gemm - 1.0) * models::clocked_time(kernel.cost);
+    kernel.time += (measured.gemm - 1.0) * models::product_time(kernel.cost, kernel.math, machine);
   }
   if (grouped != nullptr) {
     kernel.time = base::max(kernel.time, launch);
