@@ -23,6 +23,13 @@ struct Running {
 // S of one run of an operator.
 base::Seconds smooth_time(const Cost& cost) { return cost.time - cost.launch - cost.fill; }
 
+// C²/S of a term that takes `alone`.
+base::Seconds counted(base::Seconds alone, const Cost& cost) {
+  const base::Seconds smooth = smooth_time(cost);
+  const base::Seconds most = base::min(smooth, alone);
+  return smooth.si() > 0.0 ? (most / smooth) * most : base::Seconds{};
+}
+
 // What draws least at a pace: fewer SMs leak less, and need a higher voltage.
 Running running_at(const Activity& a, const PowerRates& rates, double pace) {
   Running r;
@@ -76,19 +83,11 @@ double pace_at_limit(const Activity& a, const PowerRates& rates) {
 
 }  // namespace
 
-// smooth s  S: the smooth maximum of all terms
-// alone  s  C
-base::Seconds clocked_time(const Cost& cost) {
-  const base::Seconds smooth = smooth_time(cost);
-  const base::Seconds alone = base::min(smooth, cost.compute);
-  return smooth.si() > 0.0 ? (alone / smooth) * alone : base::Seconds{};
-}
+base::Seconds clocked_time(const Cost& cost) { return counted(cost.compute, cost); }
 
 base::Seconds product_time(const Cost& cost, base::MathType math, const Machine& machine) {
-  Cost products = cost;
   const base::FlopsPerSecond rate = machine.tensor_rate(math);
-  products.compute = rate.si() > 0.0 ? cost.flop / rate : base::Seconds{};
-  return clocked_time(products);
+  return rate.si() > 0.0 ? counted(cost.flop / rate, cost) : base::Seconds{};
 }
 
 Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine) {

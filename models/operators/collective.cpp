@@ -419,15 +419,12 @@ PortBytes least_port_bytes(const Collective& op, const Machine& machine) {
       break;
     case CollectiveKind::all_to_all: {
       const auto copies = static_cast<double>(op.copies);
-      least.link = inside * reached(g.n(), copies) / copies * size;
+      least.link = (g.i() - 1.0) / g.n() * reached(g.n(), copies) / copies * size;
       least.nic = outside * reached(g.d(), copies) / copies * size;
-      if (op.copies == 1) {
-        least.link = (g.i() - 1.0) / g.n() * size;
-      }
       break;
     }
     case CollectiveKind::broadcast:
-      least.link = g.inside > 1 ? inside * size : Bytes{};
+      least.link = (g.leaves() ? inside : 1.0) * size;
       least.nic = g.leaves() ? size / g.i() : Bytes{};
       break;
     case CollectiveKind::send_receive:

@@ -28,7 +28,7 @@
 //   all-reduce
 //     ring             2d(i−1) + 2(d−1)          (2(n−1) + c)/n·S | 2(n−1)/n·S/i   one ring a NIC
 //     tree             2(i'−1) + 2⌈log₂⌈i/i'⌉⌉   2S | y·S/i   a chain in a host, double binary trees across,
-//                        + 2⌈log₂d⌉              y = min(2, d/2); across domains a domain is one chain (i' = i)
+//                        + 2⌈log₂d⌉              y = min(2, d/2); i' = min(i, 8). That hosts of racks are so across racks is assumed
 //     in-switch        2 + 0                     S/η            (+ L')   NVLS
 //     in-switch tree   2 + 2⌈log₂d⌉              S/η | y·S/i    (+ L')   NVLS, trees across, of domains of one host
 //     in-network       2 + 2                     S/η | S/(i·η)  (+ L')   SHARP across

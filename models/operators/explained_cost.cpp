@@ -40,20 +40,15 @@ void correct_parts(Anatomy& anatomy, Seconds time) {
       compute += part.term == &Cost::compute ? part.time : Seconds{};
       products += part.cause == Cause::tensor ? part.time : Seconds{};
     }
-    products = base::min(products, factor * compute);
-    const Seconds rest = factor * compute - products;
-    Seconds others;
-    for (const Part& part : anatomy.parts) {
-      const bool other = part.term == &Cost::compute && part.cause != Cause::tensor;
-      others += other ? part.time : Seconds{};
-    }
+    const Seconds left = factor * compute;
+    const bool at_peak = left <= products;  // nothing else is left of the term
     for (Part& part : anatomy.parts) {
-      if (part.cause == Cause::tensor) {
-        part.time = products;
-      } else if (part.term == &Cost::compute) {
-        part.time *= rest / others;
-      } else {
+      if (part.term != &Cost::compute) {
         part.time *= factor;
+      } else if (part.cause == Cause::tensor) {
+        part.time *= at_peak ? left / products : 1.0;
+      } else {
+        part.time *= at_peak ? 0.0 : (left - products) / (compute - products);
       }
     }
   }

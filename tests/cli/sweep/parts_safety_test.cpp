@@ -28,6 +28,12 @@ void write_sweep(const Program& roofcast, const std::string& name, const std::st
                      "where: [fits]\n");
 }
 
+// s.yaml and t.yaml.
+void write_two_sweeps(const Program& roofcast) {
+  write_sweep(roofcast, "s.yaml", "vllm");
+  write_sweep(roofcast, "t.yaml", "trtllm");
+}
+
 }  // namespace
 
 TEST_CASE("Of two sweeps that begin in one folder of parts at the same time, one is refused",
@@ -36,8 +42,7 @@ TEST_CASE("Of two sweeps that begin in one folder of parts at the same time, one
   if (!roofcast.exists()) {
     return;
   }
-  write_sweep(roofcast, "s.yaml", "vllm");
-  write_sweep(roofcast, "t.yaml", "trtllm");
+  write_two_sweeps(roofcast);
   for (int time = 0; time < 5; ++time) {
     const Outcome both = roofcast.shell(
         "rm -rf r.csv.parts; roofcast sweep s.yaml --csv r.csv --shard 1/2 --quiet & "
@@ -55,8 +60,7 @@ TEST_CASE("A part that is of another sweep, or was edited, is refused by all tha
   if (!roofcast.exists()) {
     return;
   }
-  write_sweep(roofcast, "s.yaml", "vllm");
-  write_sweep(roofcast, "t.yaml", "trtllm");
+  write_two_sweeps(roofcast);
   roofcast.output({"sweep", "s.yaml", "--csv", "s.csv", "--shard", "1/1", "--quiet"});
   roofcast.output({"sweep", "t.yaml", "--csv", "t.csv", "--shard", "1/1", "--quiet"});
   roofcast.output({"merge", "s.csv.parts", "--csv", "s.csv", "--no-replay", "--quiet"});
