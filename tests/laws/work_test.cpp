@@ -195,7 +195,7 @@ TEST_CASE("A grouped GEMM of more tokens takes no less time", "[laws]") {
         grow(bound, p, sizes(20000), [&](std::int64_t tokens) {
           const workloads::RankLoads loads =
               workloads::rank_loads(static_cast<double>(tokens), m.moe.top_k, m.moe.experts,
-                                    m.moe.popularity, {ways}, true);
+                                    m.moe.groups, m.moe.popularity, {ways}, true);
           return workloads::GroupedGemm{loads.busiest.pairs,      loads.busiest.distinct,
                                         2 * m.moe.intermediate,   m.hidden,
                                         base::NumberFormat::bf16, base::NumberFormat::bf16};

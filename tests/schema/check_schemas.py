@@ -47,7 +47,7 @@ MEANING = {
     "chip": {"cap_above_the_tdp", "empty_architecture", "misspelt_architecture"},
     "model": {
         "expert_load_no_way", "expert_load_too_few_counts", "expert_load_two_ways", "held_cache_needs_too_many_heads", "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "latent_ratio_does_not_divide", "moe_without_group", "sliding_attention_without_window",
-        "top_k_more_than_experts",
+        "groups_do_not_divide", "more_groups_kept_than_there_are", "top_k_beyond_its_groups", "top_k_more_than_experts",
     },
     "system": {
         "chip_not_described_in_full", "chip_without_a_16_bit_rate", "domain_larger_than_system", "hosts_of_a_rack_that_is_a_domain", "mesh_that_reduces",

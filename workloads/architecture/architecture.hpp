@@ -123,6 +123,7 @@ struct MoeShape {
   bool shared_gate = false;              // one more output of the router scales the shared expert
   bool fp32_router = false;              // servers keep and multiply the router in fp32
   std::int64_t latent = 0;               // width; 0: no projection
+  ExpertGroups groups;
   ExpertPopularity popularity;
   bool operator==(const MoeShape&) const = default;
 };

@@ -95,6 +95,9 @@ void read_mamba1(Fields& g, RecurrentShape& r) {
 void read_moe(Fields& g, MoeShape& moe) {
   g.integer("experts", moe.experts, base::at_least_one);
   g.integer("top_k", moe.top_k, base::at_least_one);
+  g.integer("groups", moe.groups.count, base::at_least_one, base::optional);
+  g.integer("top_k_groups", moe.groups.kept, base::at_least_one,
+            g.has("groups") ? base::required : base::optional);
   g.integer("intermediate", moe.intermediate, base::at_least_one);
   g.flag("gated", moe.gated, base::optional);
   g.integer("shared_experts", moe.shared_experts, base::not_negative, base::optional);
@@ -104,6 +107,13 @@ void read_moe(Fields& g, MoeShape& moe) {
   g.integer("latent", moe.latent, base::at_least_one, base::optional);
   if (moe.experts > 0 && moe.top_k > moe.experts) {
     g.problem("top_k", "is more than the number of experts");
+  }
+  if (moe.experts > 0 && moe.experts % moe.groups.count != 0) {
+    g.problem("groups", "must divide experts");
+  } else if (moe.groups.kept > moe.groups.count) {
+    g.problem("top_k_groups", "is more than the number of groups");
+  } else if (moe.groups.count > 1 && moe.top_k > moe.experts / moe.groups.count * moe.groups.kept) {
+    g.problem("top_k", "is more than the experts of the groups that are kept");
   }
 }
 

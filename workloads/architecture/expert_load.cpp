@@ -181,6 +181,37 @@ const PlacedExperts& cached(const ExpertPopularity& popularity, const ExpertPlac
   return oldest;
 }
 
+// s² of the header.
+//
+//   uneven   –  variance of the share of a token's kept experts that a rank has: a group, a part of one, or several
+//   choices  –  experts of the kept groups
+double variance_of_pairs(std::int64_t top_k, std::int64_t experts, const ExpertGroups& groups,
+                         double ranks) {
+  const double even = 1.0 / ranks;
+  const double count = as_double(groups.count);
+  const double kept = as_double(groups.kept);
+  const double uneven = ranks >= count
+                            ? even * even * (count / kept - 1.0)
+                            : even * (1.0 - even) * (count - kept) / ((count - 1.0) * kept);
+  const double choices = as_double(experts) * kept / count;
+  const double k = as_double(top_k);
+  return k * k * uneven +
+         k * (even - even * even - uneven) * (choices - k) / std::max(1.0, choices - 1.0);
+}
+
+// Probability that no token chooses either of two experts of a rank.
+double chance_of_neither(double tokens, std::int64_t top_k, std::int64_t experts,
+                         const ExpertGroups& groups, double ranks) {
+  const double local = as_double(experts) / ranks;
+  if (local <= 1.0) {
+    return 0.0;
+  }
+  const double pairs = as_double(top_k) / ranks;  // of a token
+  const double both = (variance_of_pairs(top_k, experts, groups, ranks) + pairs * pairs - pairs) /
+                      (local * (local - 1.0));
+  return std::pow(std::max(0.0, 1.0 - 2.0 * as_double(top_k) / as_double(experts) + both), tokens);
+}
+
 }  // namespace
 
 void read(base::Fields& f, ExpertPopularity& popularity) {
@@ -217,8 +248,8 @@ ExpertLoad mean_load(double tokens, std::int64_t top_k, std::int64_t experts, st
 }
 
 RankLoads rank_loads(double tokens, std::int64_t top_k, std::int64_t experts,
-                     const ExpertPopularity& popularity, const ExpertPlacement& placement,
-                     bool chance) {
+                     const ExpertGroups& groups, const ExpertPopularity& popularity,
+                     const ExpertPlacement& placement, bool chance) {
   const double ranks = as_double(placement.ranks);
   const double largest = largest_of(ranks);
   ExpertLoad mean;
@@ -240,11 +271,15 @@ RankLoads rank_loads(double tokens, std::int64_t top_k, std::int64_t experts,
   if (!chance) {
     return {mean, {std::min(mean.pairs + popular, all), mean.distinct}};
   }
-  const double others = as_double(experts - top_k) / std::max(1.0, as_double(experts - 1));
-  const double drawn = mean.pairs * (1.0 - 1.0 / ranks) * others;
+  const ExpertGroups by_index = placement.balanced ? ExpertGroups{} : groups;
+  const double drawn = tokens * variance_of_pairs(top_k, experts, by_index, ranks);
   const double touched = std::min(1.0, mean.distinct / local);
   const double pairs = mean.pairs + std::sqrt(popular * popular + largest * largest * drawn);
-  const double distinct = mean.distinct + largest * std::sqrt(local * touched * (1.0 - touched));
+  const double in_groups = local * (local - 1.0) *
+                           (chance_of_neither(tokens, top_k, experts, by_index, ranks) -
+                            chance_of_neither(tokens, top_k, experts, {}, ranks));
+  const double distinct = mean.distinct + largest * std::sqrt(local * touched * (1.0 - touched) +
+                                                              std::max(0.0, in_groups));
   return {
       mean,
       {std::min({pairs, all, tokens * std::max(1.0, local)}), std::min({distinct, local, all})}};

@@ -145,7 +145,7 @@ void GraphBuilder::experts(double count) {
   }
   const ExpertPlacement placement = mapping_.expert_placement();
   const RankLoads loads = rank_loads(static_cast<double>(all_tokens), moe.top_k, moe.experts,
-                                     moe.popularity, placement, !batch_.loss);
+                                     moe.groups, moe.popularity, placement, !batch_.loss);
   const ExpertLoad& load = batch_.mean_rank ? loads.mean : loads.busiest;
   const double pairs = load.pairs + static_cast<double>(joined * all_tokens);
   const double distinct = load.distinct + static_cast<double>(joined);

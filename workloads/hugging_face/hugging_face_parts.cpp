@@ -258,6 +258,10 @@ bool moe(HuggingFaceModel& m, std::string_view intermediate_key, bool gated) {
       c.required(c.first_of({"n_routed_experts", "num_experts", "num_local_experts"}));
   m.set("moe", "experts", experts);
   m.set("moe", "top_k", c.required(c.first_of({"num_experts_per_tok", "experts_per_token"})));
+  if (const Figure groups = c.optional("n_group", 1, base::at_least_one); groups.value > 1) {
+    m.set("moe", "groups", groups);
+    m.set("moe", "top_k_groups", c.required("topk_group"));
+  }
   m.set("moe", "intermediate", c.required(intermediate_key));
   m.set("moe", "gated", gated, experts.place);
   return true;

@@ -25,7 +25,7 @@ ExpertPopularity counted(std::vector<double> counts) { return {0.0, 0.0, std::mo
 
 ExpertLoad busiest_load(double tokens, std::int64_t top_k, std::int64_t experts,
                         const ExpertPopularity& popularity, const ExpertPlacement& placement) {
-  return workloads::rank_loads(tokens, top_k, experts, popularity, placement, true).busiest;
+  return workloads::rank_loads(tokens, top_k, experts, {}, popularity, placement, true).busiest;
 }
 
 // Pairs of the busiest rank over the mean rank's.
@@ -162,45 +162,81 @@ TEST_CASE("A rank alone is the mean one; pairs of the busiest are no more than a
   }
 }
 
-// Draws with a fixed seed: each token picks 8 of 256 even experts. The fullest of 8 ranks of 32 experts is meant.
-TEST_CASE("Few tokens fall unevenly on ranks of even experts: the busiest has the most by chance",
+// Draws with a fixed seed: each token keeps some groups, and picks 8 of their even experts.
+TEST_CASE("Few tokens fall unevenly on ranks of even experts, more so where tokens keep few groups",
           "[unit]") {
   constexpr int kExperts = 256;
-  constexpr int kRanks = 8;
   constexpr int kDraws = 2000;
-  std::mt19937 random(7);
-  std::vector<int> ids(kExperts);
-  for (const int tokens : {4, 16, 64, 256}) {
-    double pairs = 0.0;
-    double distinct = 0.0;
-    for (int draw = 0; draw < kDraws; ++draw) {
-      std::vector<int> of_expert(kExperts, 0);
-      for (int token = 0; token < tokens; ++token) {
-        std::iota(ids.begin(), ids.end(), 0);
-        for (std::size_t i = 0; i < 8; ++i) {
-          std::swap(ids[i], ids[i + random() % (ids.size() - i)]);
-          ++of_expert[static_cast<std::size_t>(ids[i])];
+  struct Row {
+    workloads::ExpertGroups groups;
+    int ranks;
+  };
+  for (const Row& row :
+       {Row{{}, 8}, Row{{8, 4}, 4}, Row{{8, 4}, 8}, Row{{8, 2}, 8}, Row{{8, 4}, 16}}) {
+    std::mt19937 random(7);
+    std::vector<int> groups(static_cast<std::size_t>(row.groups.count));
+    std::iota(groups.begin(), groups.end(), 0);
+    const int in_group = kExperts / static_cast<int>(row.groups.count);
+    std::vector<int> ids;
+    for (const int tokens : {4, 16, 64, 256}) {
+      double pairs = 0.0;
+      double distinct = 0.0;
+      for (int draw = 0; draw < kDraws; ++draw) {
+        std::vector<int> of_expert(kExperts, 0);
+        for (int token = 0; token < tokens; ++token) {
+          ids.clear();
+          for (std::size_t g = 0; g < static_cast<std::size_t>(row.groups.kept); ++g) {
+            std::swap(groups[g], groups[g + random() % (groups.size() - g)]);
+            for (int i = 0; i < in_group; ++i) {
+              ids.push_back(groups[g] * in_group + i);
+            }
+          }
+          for (std::size_t i = 0; i < 8; ++i) {
+            std::swap(ids[i], ids[i + random() % (ids.size() - i)]);
+            ++of_expert[static_cast<std::size_t>(ids[i])];
+          }
         }
+        int most = 0;
+        std::ptrdiff_t widest = 0;
+        for (int rank = 0; rank < row.ranks; ++rank) {
+          const auto first = of_expert.begin() + rank * (kExperts / row.ranks);
+          const auto last = first + kExperts / row.ranks;
+          most = std::max(most, std::accumulate(first, last, 0));
+          widest = std::max(widest, std::count_if(first, last, [](int n) { return n > 0; }));
+        }
+        pairs += most;
+        distinct += static_cast<double>(widest);
       }
-      int most = 0;
-      std::ptrdiff_t widest = 0;
-      for (int rank = 0; rank < kRanks; ++rank) {
-        const auto first = of_expert.begin() + rank * (kExperts / kRanks);
-        const auto last = first + kExperts / kRanks;
-        most = std::max(most, std::accumulate(first, last, 0));
-        widest = std::max(widest, std::count_if(first, last, [](int n) { return n > 0; }));
-      }
-      pairs += most;
-      distinct += static_cast<double>(widest);
+      const ExpertLoad load =
+          workloads::rank_loads(tokens, 8, kExperts, row.groups, {}, {row.ranks}, true).busiest;
+      INFO(row.groups.kept << " of " << row.groups.count << " groups, " << row.ranks << " ranks, "
+                           << tokens << " tokens");
+      const double within = tokens < 16 ? 0.13 : 0.06;
+      CHECK(load.pairs == Approx(pairs / kDraws).epsilon(within));
+      CHECK(load.distinct == Approx(distinct / kDraws).epsilon(within));
     }
-    const ExpertLoad load = busiest_load(tokens, 8, kExperts, {}, {kRanks});
-    CHECK(load.pairs == Approx(pairs / kDraws).epsilon(0.08));
-    CHECK(load.distinct == Approx(distinct / kDraws).epsilon(0.05));
+  }
+}
+
+TEST_CASE("Groups of experts change neither one rank's load nor the mean rank's", "[unit]") {
+  for (const double tokens : {1.0, 16.0, 4096.0}) {
+    for (const std::int64_t ranks : {1, 4, 8, 64}) {
+      const auto grouped = workloads::rank_loads(tokens, 8, 256, {8, 4}, {}, {ranks}, true);
+      const auto free = workloads::rank_loads(tokens, 8, 256, {}, {}, {ranks}, true);
+      CHECK(grouped.mean.pairs == free.mean.pairs);
+      CHECK(grouped.mean.distinct == free.mean.distinct);
+      CHECK(grouped.busiest.pairs >= free.busiest.pairs);
+      CHECK(grouped.busiest.distinct >= free.busiest.distinct);
+      if (ranks == 1) {
+        CHECK(grouped.busiest.pairs == free.busiest.pairs);
+        CHECK(grouped.busiest.distinct == free.busiest.distinct);
+      }
+    }
   }
 }
 
 TEST_CASE("Where training balances each batch, even experts are even on every rank", "[unit]") {
-  const auto loads = workloads::rank_loads(4.0, 8, 256, {}, {8}, false);
+  const auto loads = workloads::rank_loads(4.0, 8, 256, {}, {}, {8}, false);
   CHECK(loads.busiest.pairs == 4.0);
   CHECK(loads.busiest.distinct == loads.mean.distinct);
 }
@@ -214,7 +250,7 @@ TEST_CASE("More skew gives the busiest rank more pairs and a small batch fewer e
       const ExpertLoad load = busiest_load(64.0, 8, 256, zipf(exponent), placement);
       CHECK(load.pairs >= pairs * (1.0 - 1e-12));
       const double mean =
-          workloads::rank_loads(64.0, 8, 256, zipf(exponent), placement, true).mean.distinct;
+          workloads::rank_loads(64.0, 8, 256, {}, zipf(exponent), placement, true).mean.distinct;
       CHECK(mean < distinct);
       pairs = load.pairs;
       distinct = mean;

@@ -90,14 +90,14 @@ std::string described(const Architecture& m) {
       "attention kind {} heads {} kv {} dim {} window {} bias {} norm {} {} gate {}\n"
       "mla q {} kv {} nope {} rope {} value {} index {} {} {}\n"
       "mamba {}\ndelta_net {}\nmamba1 {}\nmlp {} gated {}\n"
-      "moe experts {} top_k {} width {} gated {} shared {} x {} gate {} latent {}\n"
+      "moe experts {} top_k {} groups {} of {} width {} gated {} shared {} x {} gate {} latent {}\n"
       "layers {} interleaved {}\n",
       m.max_context, m.hidden, m.vocab, m.tied_embeddings, static_cast<int>(a.kind), a.query_heads,
       a.kv_heads, a.head_dim, a.window, a.qkv_bias, a.qk_norm, a.joint_qk_norm, a.output_gate,
       a.q_rank, a.kv_rank, a.nope_dim, a.rope_dim, a.value_dim, a.index.heads, a.index.dim,
       a.index.top_k, described(m.mamba), described(m.delta_net), described(m.mamba1),
-      m.mlp.intermediate, m.mlp.gated, e.experts, e.top_k, e.intermediate, e.gated,
-      e.shared_experts, e.shared_intermediate, e.shared_gate, e.latent,
+      m.mlp.intermediate, m.mlp.gated, e.experts, e.top_k, e.groups.kept, e.groups.count,
+      e.intermediate, e.gated, e.shared_experts, e.shared_intermediate, e.shared_gate, e.latent,
       described(m.layers, !m.interleaved), m.interleaved);
 }
 
