@@ -29,11 +29,14 @@ std::vector<Pair> pairs(const std::vector<FitRow>& rows, const models::Machine& 
   return all;
 }
 
-void set_errors(KindErrors& errors) {
+// `rows`: those of the pairs, where some may be missed.
+void set_errors(KindErrors& errors, const std::vector<FitRow>& rows) {
   errors.after = summarise(errors.pairs);
   std::vector<double> ratios;
-  for (const Pair& pair : errors.pairs) {
-    ratios.push_back(pair.measured / pair.predicted);
+  for (std::size_t i = 0; i < errors.pairs.size(); ++i) {
+    if (rows.empty() || !rows[i].missed) {
+      ratios.push_back(errors.pairs[i].measured / errors.pairs[i].predicted);
+    }
   }
   errors.low = base::next_quantile(ratios, 0.05);
   errors.high = base::next_quantile(ratios, 0.95);
@@ -48,7 +51,7 @@ KindErrors judged(const FitTable& table, const models::Machine& generic,
   errors.before = summarise(pairs(table.held_back, generic));
   errors.physical = summarise(pairs(table.held_back, physical));
   errors.pairs = pairs(table.held_back, corrected);
-  set_errors(errors);
+  set_errors(errors, table.held_back);
   return errors;
 }
 
@@ -141,10 +144,14 @@ void fit_many(const Workbench& start, std::vector<Work>& work, FitTables& tables
   std::vector<const MeasuredOperator*> given, held_back;
   for (const FitTable* table : used) {
     for (const FitRow& row : table->given) {
-      given.push_back(&row.measured);
+      if (!row.missed) {
+        given.push_back(&row.measured);
+      }
     }
     for (const FitRow& row : table->held_back) {
-      held_back.push_back(&row.measured);
+      if (!row.missed) {
+        held_back.push_back(&row.measured);
+      }
     }
   }
   fitted.corrections = earned(fit_corrections(given, physical), held_back, physical);
@@ -217,7 +224,7 @@ void give_all(FitTable& table) {
                    [](const FitRow& a, const FitRow& b) { return a.draw < b.draw; });
   table.fitted.clear();
   for (const FitRow& row : table.given) {
-    if (!row.measured.untuned) {
+    if (!row.measured.untuned && !row.missed) {
       table.fitted.push_back(&row);
     }
   }
@@ -269,7 +276,7 @@ void fit_few(const Workbench& start, std::vector<Work>& work, const FitTables& t
       errors.before = summarise(pairs(table.given, before));
       errors.physical = summarise(pairs(table.given, after));
       errors.pairs = unseen[t];
-      set_errors(errors);
+      set_errors(errors, {});
       if (const hardware::KindError* e = error_of(before, table.kind)) {
         errors.low = std::min(errors.low, e->low);
         errors.high = std::max(errors.high, e->high);

@@ -9,6 +9,7 @@
 
 #include "base/document/problems.hpp"
 #include "base/fnv.hpp"
+#include "calibrate/fit/tuning_misses.hpp"
 #include "calibrate/operators/kind_columns.hpp"
 #include "calibrate/operators/predict.hpp"
 #include "calibrate/platforms/measurements.hpp"
@@ -23,7 +24,7 @@ constexpr std::size_t kRowsOfAFormat = 600;  // that parameters are fitted to
 std::vector<const FitRow*> thinned(const std::vector<FitRow>& rows) {
   std::vector<const FitRow*> sorted;
   for (const FitRow& row : rows) {
-    if (!row.measured.untuned) {
+    if (!row.measured.untuned && !row.missed) {
       sorted.push_back(&row);
     }
   }
@@ -183,6 +184,7 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
   for (std::size_t t = 0; t < tables.size(); ++t) {
     const OperatorRows& rows = readers[t];
     const bool own = files->second[t].own;
+    const std::vector<bool> missed = tuning_misses(kind, rows);
     for (std::size_t i = 0; i < tables[t].rows(); ++i) {
       if (rows.chip(i) == chip_ && rows.stack(i) == tuned_like(kind, rows.format(i), stack_)) {
         MeasuredOperator row = rows.row(i);
@@ -198,7 +200,7 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
       if (!is_of(kind, rows, i, borrowed)) {
         continue;
       }
-      FitRow row{rows.row(i), 0, own};
+      FitRow row{rows.row(i), 0, own, !missed.empty() && missed[i]};
       if (sustained) {
         if (row.measured.host.launches > 0.0) {
           continue;  // a host paces these otherwise than those of gemm
@@ -227,6 +229,9 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
         shipped_version_ = !own;
       }
       if (version && *version < (sustained ? version_ : newest.of(rows.format(i)))) {
+        if (row.missed) {
+          continue;
+        }
         VersionRows& older = older_[*version];
         older.version = rows.version(i);
         older.kinds.insert(kind);

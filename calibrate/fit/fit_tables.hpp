@@ -35,6 +35,7 @@ struct FitRow {
   MeasuredOperator measured;
   std::uint64_t draw = 0;
   bool own = false;
+  bool missed = false;  // calibrate/fit/tuning_misses.hpp
 };
 
 struct FitTable {

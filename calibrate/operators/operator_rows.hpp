@@ -93,11 +93,11 @@ class OperatorRows {
   // Of these, what a model's layer has whatever it is asked: both widths of a GEMM, heads of attention, sizes of experts.
   // A text for each that may be drawn by itself; none where there is no layer, as in a collective.
   std::vector<std::string> layer(std::size_t row) const;
+  std::string_view text(std::size_t row, std::string_view column) const;
 
  private:
   double number(std::size_t row, std::size_t shape_column) const;
   std::int64_t integer(std::size_t row, std::size_t shape_column) const;
-  std::string_view text(std::size_t row, std::string_view column) const;
   void read_shape(std::size_t row, MeasuredOperator& measured) const;
 
   std::string kind_;
