@@ -78,10 +78,18 @@ std::optional<ino_t> inode(const fs::path& file) {
                   target.string()));
 }
 
+// A pipe that nobody reads would be waited for.
+[[noreturn]] void refuse_irregular(const fs::path& file) {
+  throw InputError(fmt::format("error: {} is no regular file: remove it\n", file.string()));
+}
+
+constexpr std::size_t kRandomDigits = 16;
+constexpr std::string_view kUnfinished = ".part";
+
 // Process ids repeat: in every container there is a process 1.
 std::string unique_ending() {
   std::random_device random;
-  return fmt::format(".{:08x}{:08x}.part", random(), random());
+  return fmt::format(".{:08x}{:08x}{}", random(), random(), kUnfinished);
 }
 
 // Paths of what is not committed yet; null: free. More than these at once are left behind.
@@ -165,6 +173,15 @@ std::error_code give_name(const fs::path& part, const fs::path& target, bool mus
 
 }  // namespace
 
+std::string finished_name(const std::string& name) {
+  constexpr std::size_t kEnding = 1 + kRandomDigits + kUnfinished.size();
+  const std::size_t at = name.size() - std::min(name.size(), kEnding);
+  const bool is_unfinished =
+      at > 0 && name[at] == '.' && name.ends_with(kUnfinished) &&
+      name.find_first_not_of("0123456789abcdef", at + 1) == at + 1 + kRandomDigits;
+  return is_unfinished ? name.substr(0, at) : name;
+}
+
 void remove_unfinished() {
   for (const std::atomic<const char*>& slot : unfinished) {
     if (const char* path = slot.load(); path != nullptr) {
@@ -243,6 +260,9 @@ void check_beside(const fs::path& target, const fs::path& named, bool is_ours) {
         "error: {0} is there already, and one would be written beside {1}: rename it, or "
         "choose another name for {1}; {2}\n",
         target.string(), named.string(), kept_files().remedy));
+  if (!is_regular_or_new(output_path(target))) {
+    refuse_irregular(target);
+  }
   }
   const std::scoped_lock lock(kept_files().mutex);
   kept_files().beside[output_path(named)].push_back(output_path(target));
@@ -259,6 +279,9 @@ OutputFile::OutputFile(const fs::path& target, Output kind)
     return;
   }
   kind == Output::named ? check_output(target) : refuse_target(target);
+    if (kind != Output::named) {
+      refuse_irregular(target);
+    }
   std::error_code error;
   if (fs::is_symlink(target, error)) {
     target_ = fs::canonical(target, error);
@@ -300,6 +323,10 @@ bool OutputFile::lock() {
       lock_ = file;
       if (inode(target_) != number_before) {  // it was written in the meantime
         std::error_code error;
+    if (fstat(file, &opened) == 0 && !S_ISREG(opened.st_mode)) {
+      close(file);
+      refuse_irregular(part_);
+    }
         fs::remove(part_, error);
         unlock();
         refuse_second_writer(target_);

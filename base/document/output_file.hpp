@@ -8,7 +8,8 @@
 //
 // What is written lies beside the target until commit(), as `results.csv.roofcast.part`. commit() hands it to the disk
 // and gives it the target's name in one step, so that a reader finds the old file or the new one. Without commit() the
-// old file stays as it was. A target that is no regular file (a device, a pipe) is written directly.
+// old file stays as it was. A target that the user named and that is no regular file (a device, a pipe) is written directly;
+// another one is refused.
 //
 // What exists is not replaced, once refuse_replacing() was called: the constructor refuses a target that is there, and
 // commit() one that came up in the meantime.
@@ -70,6 +71,10 @@ class OutputFile {
   bool committed_ = false;
   std::optional<Contents> contents_;
 };
+
+// The name that a file gets when it is whole: that of an unfinished one of Output::repeated or Output::first, without its
+// ending; any other name as it is.
+std::string finished_name(const std::string& name);
 
 // The parts of all targets that are not committed. A signal handler may call it; the program ends thereafter.
 void remove_unfinished();

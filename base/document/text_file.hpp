@@ -9,7 +9,7 @@
 
 namespace roofcast::base {
 
-// The bytes on the disk; none where the file cannot be read.
+// The bytes on the disk; none where the file cannot be read, or is none: a pipe may never end.
 std::string bytes_of(const std::filesystem::path& file);
 
 // Writes the text byte for byte; to stdout ("-") without control characters. Throws InputError where the file cannot be

@@ -56,7 +56,7 @@ int run_report(const std::string& results, const std::string& output, bool json)
   }
   tell("{}", foreign_provenance(results));
   const std::filesystem::path beside = sweep_file_beside(results);
-  if (!std::filesystem::exists(beside)) {
+  if (!std::filesystem::is_regular_file(beside)) {
     tell("{} is not there: the report has no operator views\n", beside.string());
     write_report(table, nullptr, "", output);
   } else {

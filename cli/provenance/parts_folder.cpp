@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/provenance/parts_folder.hpp"
 
+#include <fmt/format.h>
+
+#include "base/document/problems.hpp"
+#include "cli/provenance/parts_files.hpp"
+#include "cli/provenance/provenance.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "cli/tables/say.hpp"
 
 namespace roofcast::cli {
+namespace {
+
+// A document may be a pipe; in a folder of parts it would wait for ever.
+base::Node sweep_of(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / kSweep;
+  std::error_code error;
+  if (std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error)) {
+    throw base::InputError(fmt::format("error: {} is no regular file\n", file.string()));
+  }
+  return base::load_document(file);
+}
+
+}  // namespace
 
 PartsFolder::PartsFolder(const std::filesystem::path& folder)
-    : document_(base::load_document(folder / "sweep.yaml")),
+    : document_(sweep_of(folder)),
       points_(sim::read_sweep(document_)),
       text_(sweep_text(document_, points_.sweep())),
       parts_(points_, text_, simulates(folder)) {

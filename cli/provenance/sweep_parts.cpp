@@ -19,6 +19,7 @@
 #include "base/document/text_file.hpp"
 #include "base/fnv.hpp"
 #include "cli/provenance/file_hashes.hpp"
+#include "cli/provenance/parts_files.hpp"
 #include "cli/provenance/parts_identity.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "sim/confirm/replay_columns.hpp"
@@ -35,8 +36,6 @@ constexpr std::size_t kMost = 65536;
 constexpr std::size_t kLeastReplayed =
     16;  // of one that is replayed, which takes longer by a thousand times
 constexpr std::size_t kParts = 256;
-
-constexpr const char* kSweep = "sweep.yaml";
 
 // Of a sweep, what ranks, recommendations and the printed answer are found by.
 std::set<std::string> columns_of_front(const sim::Sweep& sweep) {
@@ -110,9 +109,6 @@ class NearestRows {
   throw base::InputError(
       fmt::format("error: {} has no parts of this sweep: {}\n", folder.string(), why));
 }
-
-std::string name_of(std::size_t part) { return fmt::format("{:05}.csv", part); }
-std::string check_of(std::size_t part) { return fmt::format("{:05}.check", part); }
 
 // Of a part in a folder.
 std::string check_text(const fs::path& folder, const HashedFile& part) {
@@ -226,11 +222,13 @@ void SweepParts::check(const fs::path& folder) const {
   if (base::bytes_of(folder / kSweep) != sweep_text_) {
     refuse(folder, "its sweep.yaml differs");
   }
+  note_other_files(folder, count());
 }
 
 bool SweepParts::has(const fs::path& folder, std::size_t part) {
   std::error_code error;
-  return fs::exists(folder / name_of(part), error) && fs::exists(folder / check_of(part), error);
+  return fs::exists(folder / part_name(part), error) &&
+         fs::exists(folder / check_name(part), error);
 }
 
 void SweepParts::write(const fs::path& folder, std::size_t part,
@@ -238,9 +236,9 @@ void SweepParts::write(const fs::path& folder, std::size_t part,
   std::ostringstream text;
   base::CsvWriter csv(text, columns_);
   write_results(rows, 1, csv);
-  base::write_text(folder / name_of(part), text.view(), base::Output::repeated);
-  base::write_text(folder / check_of(part),
-                   check_text(folder, hashed({folder / name_of(part)}).at(0)),
+  base::write_text(folder / part_name(part), text.view(), base::Output::repeated);
+  base::write_text(folder / check_name(part),
+                   check_text(folder, hashed({folder / part_name(part)}).at(0)),
                    base::Output::repeated);
 }
 
@@ -249,9 +247,9 @@ fs::path SweepParts::file(const std::vector<fs::path>& folders, std::size_t part
       std::find_if(folders.begin(), folders.end(), [&](const fs::path& f) { return has(f, part); });
   if (folder == folders.end()) {
     throw base::InputError(fmt::format("error: part {} of {} is not there: {} with its {}\n", part,
-                                       count(), name_of(part), check_of(part)));
+                                       count(), part_name(part), check_name(part)));
   }
-  return *folder / name_of(part);
+  return *folder / part_name(part);
 }
 
 std::vector<fs::path> SweepParts::files(const std::vector<fs::path>& folders) const {
@@ -268,7 +266,7 @@ void SweepParts::check_part(const std::vector<fs::path>& folders, std::size_t pa
   const fs::path path = file(folders, part);
   const fs::path folder = path.parent_path();
   const std::vector<HashedFile> now = hashed({path});
-  if (now.empty() || base::bytes_of(folder / check_of(part)) != check_text(folder, now.front())) {
+  if (now.empty() || base::bytes_of(folder / check_name(part)) != check_text(folder, now.front())) {
     refuse_part(path);
   }
   base::note_read(path, base::Contents{now.front().bytes, now.front().hash});
@@ -413,26 +411,7 @@ void SweepParts::copy(const std::vector<fs::path>& folders, const sim::ResultTab
   csv.close();
 }
 
-void SweepParts::remove(const fs::path& folder) const {
-  std::error_code error;
-  for (std::size_t part = 0; part < count(); ++part) {
-    fs::remove(folder / name_of(part), error);
-    fs::remove(folder / check_of(part), error);
-  }
-  fs::remove(folder / kSweep, error);
-  fs::remove(folder / kIdentity, error);
-  // A run that was killed while it wrote leaves what it had written (base/document/output_file.hpp).
-  std::vector<fs::path> unfinished;
-  for (const fs::directory_entry& file : fs::directory_iterator(folder, error)) {
-    if (file.path().extension() == ".part") {
-      unfinished.push_back(file.path());
-    }
-  }
-  for (const fs::path& file : unfinished) {
-    fs::remove(file, error);
-  }
-  fs::remove(folder, error);
-}
+void SweepParts::remove(const fs::path& folder) const { remove_parts(folder, count()); }
 
 bool simulates(const fs::path& folder) { return says_simulate(identity_in(folder)); }
 

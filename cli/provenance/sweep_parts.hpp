@@ -73,7 +73,7 @@ class SweepParts {
   // them, the others as the parts do.
   void copy(const std::vector<std::filesystem::path>& folders, const sim::ResultTable& table,
             const std::vector<std::string>& columns, base::CsvWriter& csv) const;
-  // Removes the files of this sweep, those that a killed run left unfinished too, and the folder if nothing else is in it.
+  // cli/provenance/parts_files.hpp
   void remove(const std::filesystem::path& folder) const;
 
   bool simulates() const { return simulate_; }

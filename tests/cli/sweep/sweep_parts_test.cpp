@@ -225,7 +225,7 @@ TEST_CASE("A sweep that is killed goes on where it was, to the same bytes", "[cl
   roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--simulate", "--quiet"});
   roofcast.shell("timeout -s KILL 1 roofcast sweep s.yaml --csv r.csv --resume --simulate --quiet");
   // The signal may come while a part is being written.
-  roofcast.shell("mkdir -p r.csv.parts && echo row > r.csv.parts/00000.csv.1.part");
+  roofcast.shell("mkdir -p r.csv.parts && echo row > r.csv.parts/00000.csv.0123456789abcdef.part");
   roofcast.output(resumed);
   CHECK(roofcast.read("r.csv") == roofcast.read("whole.csv"));
   CHECK_FALSE(std::filesystem::exists(roofcast.path("r.csv.parts")));
