@@ -386,6 +386,9 @@ std::error_code OutputFile::commit() {
     return {};
   }
   committed_ = !error;
+    if (kind_ == Output::named && must_be_new && !error) {
+      remove_old_beside(target_);
+    }
   if (committed_) {
     exchange(part_.c_str(), nullptr);
     unlock();

@@ -60,6 +60,11 @@ int run_report(const std::string& results, const std::string& output, bool json)
     tell("{} is not there: the report has no operator views\n", beside.string());
     write_report(table, nullptr, "", output);
   } else {
+    if (std::filesystem::is_regular_file(provenance_beside(results)) &&
+        !is_as_written(beside, results)) {
+      tell("{} is not what was written with {}: operators are drawn as it says\n", beside.string(),
+           results);
+    }
     const base::Node document = base::load_document(beside);
     note_question("sweep", document);
     const sim::SweepPoints points(sim::read_sweep(document));

@@ -236,6 +236,8 @@ int run_reproduce(const ReproduceOptions& options) {
     print(fmt::format("{} has changed since\n", input));
   }
   if (const int code = run_again(made, folder.path()); code != kDone && code != kInfeasible) {
+  const std::string foreign = given == file ? "" : foreign_provenance(given);
+  print(foreign);
     const bool read_stdin =
         std::find(made.command.begin(), made.command.end(), "-") != made.command.end();
     fmt::print(stderr, "error: the command ended with {}{}\n", code,
@@ -246,7 +248,8 @@ int run_reproduce(const ReproduceOptions& options) {
   nlohmann::ordered_json json = {{"made_by", made.version},
                                  {"made_with", made.command},
                                  {"changed_inputs", changed},
-                                 {"catalog", catalog}};
+                                 {"catalog", catalog},
+                                 {"foreign_provenance", foreign}};
   for (const Output& output : outputs) {
     const fs::path now =
         base::is_standard_stream(output.recorded.path)

@@ -46,6 +46,7 @@ const FrontRows& ResultRows::read(const FrontGoal& goal) {
   FrontReader& reader = reader_.emplace(goal);
   if (whole_) {
     reader.add(*whole_);
+    tell("{}", foreign_provenance(whole_->name()));
   }
   for (const std::filesystem::path& part : parts_) {
     base::CsvFile file(part);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether a provenance is of the bytes that it lies beside, and states the hashes of the bytes that were read.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/cli/program.hpp"
+
+namespace roofcast::cli::cli_sweep_stated_provenance {
+namespace {
+
+void provide(const Program& roofcast) {
+  roofcast.write("s.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.output({"sweep", "s.yaml", "--csv", "a.csv", "--quiet", "--no-replay"});
+}
+
+nlohmann::json provenance(const Program& roofcast, const std::string& name) {
+  return nlohmann::json::parse(roofcast.read(name + ".provenance.json"));
+}
+
+}  // namespace
+
+TEST_CASE("All that read a result say so where its provenance is of other bytes", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  roofcast.output({"sweep", "s.yaml", "--csv", "b.csv", "--quiet", "--no-replay", "--made-by"});
+  const auto say_it = [&](bool expected) {
+    for (const char* reader :
+         {"report a.csv -o a.html --force", "compare a.csv a.csv", "reproduce a.csv",
+          "pareto a.csv --maximize throughput_tok_per_s_per_gpu",
+          "pareto b.csv --against a.csv --maximize throughput_tok_per_s_per_gpu"}) {
+      INFO(reader);
+      const Outcome outcome = roofcast.shell("roofcast " + std::string(reader));
+      CHECK(contains(outcome.out + outcome.err, "a.provenance.json is not of this ") == expected);
+    }
+  };
+  say_it(false);
+  // As after a kill between the two.
+  roofcast.shell("cp b.csv a.csv");
+  say_it(true);
+}
+
+TEST_CASE("A report says so where the sweep beside the result is not what was written with it",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  const std::string said = "a.sweep.yaml is not what was written with a.csv";
+  CHECK_FALSE(contains(roofcast.run({"report", "a.csv", "-o", "a.html"}).err, said));
+  roofcast.shell("echo '# mine' >> a.sweep.yaml");
+  CHECK(contains(roofcast.run({"report", "a.csv", "-o", "b.html"}).err, said));
+}
+
+TEST_CASE("What was a result's provenance before goes when a new result gets its name", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  // The result is written, and the page after it waits for its reader: then comes the kill.
+  const Outcome killed = roofcast.shell(
+      "rm a.csv; mkfifo page; roofcast sweep s.yaml --csv a.csv --quiet --no-replay --report page "
+      "& until test -e a.csv; do sleep 0.01; done; sleep 0.1; kill -9 $!; wait; test -e a.csv");
+  CHECK(killed.code == 0);
+  CHECK_FALSE(std::filesystem::exists(roofcast.path("a.provenance.json")));
+}
+
+}  // namespace roofcast::cli::cli_sweep_stated_provenance
