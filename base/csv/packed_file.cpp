@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/csv/packed_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,7 +12,6 @@
 #include <system_error>
 
 #include "base/csv/csv_error.hpp"
-#include "base/document/output_file.hpp"
 #include "base/document/standard_streams.hpp"
 
 namespace roofcast::base {
@@ -37,20 +37,24 @@ void refuse_file(const std::string& name, std::string_view doing, gzFile file) {
                               : std::string(text));
 }
 
-PackedFile::PackedFile(const std::filesystem::path& file, unsigned buffer) : name_(file.string()) {
+PackedFile::PackedFile(const std::filesystem::path& file, unsigned buffer)
+    : file_(file), name_(file.string()) {
   if (is_zstd(file)) {
     zstd_.emplace(file);
     note_read(file);
+    contents_ = Contents();
     return;
   }
   errno = 0;
-  in_.reset(is_standard_stream(file) ? gzdopen(dup(STDIN_FILENO), "rb")
-                                     : gzopen(file.c_str(), "rb"));
-  if (in_ == nullptr) {
+  descriptor_ =
+      is_standard_stream(file) ? dup(STDIN_FILENO) : open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  in_.reset(descriptor_ < 0 ? nullptr : gzdopen(descriptor_, "rb"));
+  if (in_ == nullptr || fstat(descriptor_, &opened_) != 0) {
     refuse_file(name_, "open", nullptr);
   }
   if (!is_standard_stream(file)) {
     note_read(file);
+    contents_ = wants_contents(file) ? std::optional(Contents()) : std::nullopt;
   }
   gzbuffer(in_.get(), buffer);
 }
@@ -75,9 +79,31 @@ std::size_t PackedFile::unpack(char* to, unsigned most) {
   return static_cast<std::size_t>(got);
 }
 
+// Of a gzip file. zlib tells none of its bytes, so they are read again, through what is open.
+Contents PackedFile::packed_contents() {
+  Contents contents;
+  std::array<char, 1U << 16U> block;
+  for (ssize_t got = 1; got > 0; contents.add({block.data(), static_cast<std::size_t>(got)})) {
+    got = std::max<ssize_t>(
+        0, pread(descriptor_, block.data(), block.size(), static_cast<off_t>(contents.bytes)));
+  }
+  struct stat now {};
+  if (fstat(descriptor_, &now) == 0 && (now.st_mtim.tv_sec != opened_.st_mtim.tv_sec ||
+                                        now.st_mtim.tv_nsec != opened_.st_mtim.tv_nsec)) {
+    refuse_file(name_, "read", "it changed while it was read");
+  }
+  return contents;
+}
+
 std::size_t PackedFile::read(char* to, unsigned most) {
   const std::size_t got = unpack(to, most);
   unpacked_ += got;
+  if (const bool plain = !zstd_ && gzdirect(in_.get()) != 0; contents_ && got > 0 && plain) {
+    contents_->add({to, got});
+  } else if (contents_ && got == 0) {
+    note_read(file_, plain ? *contents_ : zstd_ ? zstd_->contents() : packed_contents());
+    contents_.reset();
+  }
   if (std::memchr(to, 0, got) != nullptr) {
     refuse_file(name_, "read", "it has a byte of 0, so it is no text");
   }
@@ -93,6 +119,7 @@ std::size_t PackedFile::read(char* to, unsigned most) {
 }
 
 bool PackedFile::go_to(std::uint64_t place) {
+  contents_.reset();
   if (!zstd_) {
     return gzseek(in_.get(), static_cast<z_off_t>(place), SEEK_SET) >= 0;
   }

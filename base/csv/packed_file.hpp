@@ -4,6 +4,7 @@
 // whatever its name.
 #pragma once
 
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <type_traits>
 
 #include "base/csv/zstd_file.hpp"
+#include "base/document/output_file.hpp"
 
 namespace roofcast::base {
 
@@ -30,7 +32,8 @@ using GzHandle = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
 // The same, with what the system or zlib said last.
 [[noreturn]] void refuse_file(const std::string& name, std::string_view doing, gzFile file);
 
-// To be read. Every function throws CsvError when it cannot do what it says.
+// To be read. At its end, what was read is noted (base/document/output_file.hpp): the file may change later. Every function
+// throws CsvError when it cannot do what it says.
 class PackedFile {
  public:
   // `buffer`: bytes that zlib reads at once; larger reads of a plain file bypass it.
@@ -44,13 +47,18 @@ class PackedFile {
 
  private:
   std::size_t unpack(char* to, unsigned most);
+  Contents packed_contents();
   bool go_to(std::uint64_t place);
 
+  std::filesystem::path file_;
   std::string name_;
   GzHandle in_;  // or
   std::optional<ZstdReader> zstd_;
+  int descriptor_ = -1;  // that in_ reads and closes
+  struct stat opened_ {};
   std::uint64_t place_ = 0;  // of zstd's, in what is unpacked
   std::uint64_t unpacked_ = 0;
+  std::optional<Contents> contents_;  // so far; none: nobody asks for them
 };
 
 }  // namespace roofcast::base

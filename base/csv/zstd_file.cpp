@@ -21,7 +21,7 @@ ZstdReader::ZstdReader(const std::filesystem::path& file)
 bool ZstdReader::fill() {
   in_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
   input_ = {buffer_.data(), static_cast<std::size_t>(in_.gcount()), 0};
-  packed_ += input_.size;
+  contents_.add({buffer_.data(), input_.size});
   return input_.size > 0;
 }
 

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/document/output_file.hpp"
+
 namespace roofcast::base {
 
 // Whether a file is one that can be read again, and begins as zstd's do.
@@ -25,7 +27,8 @@ class ZstdReader {
   // At most so many bytes; 0 at the end, and where why() says that it cannot go on.
   std::size_t read(char* to, std::size_t most);
   const char* why() const { return why_; }
-  std::uint64_t packed() const { return packed_; }  // bytes of the file that were read
+  std::uint64_t packed() const { return contents_.bytes; }  // of the file that were read
+  const Contents& contents() const { return contents_; }    // before restart()
   void restart();
 
  private:
@@ -39,7 +42,7 @@ class ZstdReader {
   std::vector<char> buffer_;
   ZSTD_inBuffer input_{};
   bool whole_ = true;  // no frame is begun
-  std::uint64_t packed_ = 0;
+  Contents contents_;
   const char* why_ = nullptr;
 };
 

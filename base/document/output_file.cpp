@@ -203,6 +203,11 @@ void note_read(const fs::path& file, std::optional<Contents> contents) {
   }
 }
 
+bool wants_contents(const fs::path& file) {
+  const std::scoped_lock lock(kept_files().mutex);
+  return kept_files().protects && !kept_files().contents.contains(file);
+}
+
 std::vector<fs::path> files_read() {
   const std::scoped_lock lock(kept_files().mutex);
   return kept_files().read;
@@ -255,14 +260,14 @@ void check_output(const fs::path& target) {
 
 void check_beside(const fs::path& target, const fs::path& named, bool is_ours) {
   refuse_target(target);
+  if (!is_regular_or_new(output_path(target))) {
+    refuse_irregular(target);
+  }
   if (keeps_what_exists() && !is_ours && is_regular(output_path(target))) {
     throw InputError(fmt::format(
         "error: {0} is there already, and one would be written beside {1}: rename it, or "
         "choose another name for {1}; {2}\n",
         target.string(), named.string(), kept_files().remedy));
-  if (!is_regular_or_new(output_path(target))) {
-    refuse_irregular(target);
-  }
   }
   const std::scoped_lock lock(kept_files().mutex);
   kept_files().beside[output_path(named)].push_back(output_path(target));
@@ -274,14 +279,14 @@ OutputFile::OutputFile(const fs::path& target, Output kind)
     std::error_code failed;  // is told by whoever writes the file
     fs::create_directories(target_.parent_path(), failed);
   } else if (!is_regular_or_new(target)) {
+    if (kind != Output::named) {
+      refuse_irregular(target);
+    }
     part_ = target;
     committed_ = true;
     return;
   }
   kind == Output::named ? check_output(target) : refuse_target(target);
-    if (kind != Output::named) {
-      refuse_irregular(target);
-    }
   std::error_code error;
   if (fs::is_symlink(target, error)) {
     target_ = fs::canonical(target, error);
@@ -318,15 +323,15 @@ bool OutputFile::lock() {
     }
     struct stat opened {};
     struct stat named {};
+    if (fstat(file, &opened) == 0 && !S_ISREG(opened.st_mode)) {
+      close(file);
+      refuse_irregular(part_);
+    }
     if (fstat(file, &opened) == 0 && stat(part_.c_str(), &named) == 0 &&
         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
       lock_ = file;
       if (inode(target_) != number_before) {  // it was written in the meantime
         std::error_code error;
-    if (fstat(file, &opened) == 0 && !S_ISREG(opened.st_mode)) {
-      close(file);
-      refuse_irregular(part_);
-    }
         fs::remove(part_, error);
         unlock();
         refuse_second_writer(target_);
@@ -381,14 +386,14 @@ std::error_code OutputFile::commit() {
       remove_old_beside(target_);
     }
     error = give_name(part_, target_, must_be_new);
+    if (kind_ == Output::named && must_be_new && !error) {
+      remove_old_beside(target_);
+    }
   }
   if (kind_ == Output::first && error == std::errc::file_exists) {
     return {};
   }
   committed_ = !error;
-    if (kind_ == Output::named && must_be_new && !error) {
-      remove_old_beside(target_);
-    }
   if (committed_) {
     exchange(part_.c_str(), nullptr);
     unlock();

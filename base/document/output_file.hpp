@@ -100,6 +100,8 @@ void protect_inputs();
 // Readers of files call it, with the contents where they know them: the file may change later. Does nothing before
 // protect_inputs().
 void note_read(const std::filesystem::path& file, std::optional<Contents> contents = std::nullopt);
+// Whether note_read() would keep the contents: nobody has told those of this file yet.
+bool wants_contents(const std::filesystem::path& file);
 
 // The files that this process has read so far, in order, without those that it wrote; and those that it wrote. Only
 // after protect_inputs().

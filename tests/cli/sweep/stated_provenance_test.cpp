@@ -73,4 +73,30 @@ TEST_CASE("What was a result's provenance before goes when a new result gets its
   CHECK_FALSE(std::filesystem::exists(roofcast.path("a.provenance.json")));
 }
 
+TEST_CASE("The hash of a table in a provenance is that of the bytes that were read", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  for (const char* ending : {"", ".gz", ".zst"}) {
+    const std::string name = std::string("in.csv") + ending;
+    INFO(name);
+    roofcast.output({"sweep", "s.yaml", "--csv", name, "--quiet", "--no-replay", "--force"});
+    roofcast.output(
+        {"pareto", name, "--maximize", "throughput_tok_per_s_per_gpu", "--csv", "calm.csv"});
+    // The front of a pipe is found after that of the table, which is another one by then.
+    const Outcome outcome = roofcast.shell(
+        "mkfifo older; roofcast pareto " + name +
+        " --against older --maximize throughput_tok_per_s_per_gpu --csv changed.csv > answer & "
+        "exec 3> older; head -2 a.csv > other; mv other " +
+        name + "; cat a.csv >&3; exec 3>&-; wait $!; code=$?; rm older; exit $code");
+    CHECK(outcome.code == 0);
+    CHECK(roofcast.read("calm.csv") == roofcast.read("changed.csv"));
+    CHECK(provenance(roofcast, "calm")["inputs"][0] ==
+          provenance(roofcast, "changed")["inputs"][0]);
+    roofcast.shell("rm calm.* changed.* in.*");
+  }
+}
+
 }  // namespace roofcast::cli::cli_sweep_stated_provenance
