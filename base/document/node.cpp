@@ -447,7 +447,9 @@ Node load_document(const std::filesystem::path& file) {
   while (text.size() <= kMaxBytes && (stream.read(block, sizeof block) || stream.gcount() > 0)) {
     text.append(block, static_cast<std::size_t>(stream.gcount()));
   }
-  if (!standard) {
+  if (standard) {
+    keep_standard_input(text);
+  } else {
     Contents contents;
     contents.add(text);
     note_read(file, contents);

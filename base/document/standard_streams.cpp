@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iostream>
 #include <streambuf>
+#include <utility>
 
 namespace roofcast::base {
 namespace {
@@ -41,9 +42,17 @@ int& kept_output() {
   return descriptor;
 }
 
+std::optional<std::string>& standard_input() {
+  static std::optional<std::string> text;
+  return text;
+}
+
 }  // namespace
 
 bool is_standard_stream(const std::filesystem::path& file) { return file == "-"; }
+
+void keep_standard_input(std::string text) { standard_input() = std::move(text); }
+const std::optional<std::string>& kept_standard_input() { return standard_input(); }
 
 std::ostream& standard_output() {
   static DescriptorBuffer buffer(kept_output());

@@ -5,10 +5,17 @@
 
 #include <filesystem>
 #include <iosfwd>
+#include <optional>
+#include <string>
 
 namespace roofcast::base {
 
 bool is_standard_stream(const std::filesystem::path& file);  // "-"
+
+// The document that was read from stdin, which nobody can read again: it stands in what made an answer
+// (cli/provenance/made_by.hpp).
+void keep_standard_input(std::string text);
+const std::optional<std::string>& kept_standard_input();
 
 // What is written to "-" goes here: stdout.
 std::ostream& standard_output();

@@ -62,14 +62,19 @@ class Folder {
 // What a command that runs again prints.
 fs::path printed(const fs::path& folder) { return folder / "stdout"; }
 
-// Runs a command in a process of its own, which writes below `folder` and nowhere else. Its stdin is empty. Returns its
-// exit code.
+// Runs a command in a process of its own, which writes below `folder` and nowhere else. Its stdin is what it was, if that
+// was kept, else empty. Returns its exit code.
 int run_again(const Provenance& made, const fs::path& folder) {
   std::fflush(nullptr);
+  fs::path input = "/dev/null";
+  if (made.standard_input) {
+    input = folder / "stdin";
+    std::ofstream(input, std::ios::binary) << *made.standard_input;
+  }
   const pid_t child = fork();
   if (child == 0) {
     constexpr mode_t kOwn = 0600;
-    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    dup2(open(input.c_str(), O_RDONLY), STDIN_FILENO);
     dup2(open(printed(folder).c_str(), O_WRONLY | O_CREAT, kOwn), STDOUT_FILENO);
     base::redirect_outputs(folder);
     std::vector<std::string> arguments = made.command;
@@ -231,14 +236,15 @@ int run_reproduce(const ReproduceOptions& options) {
   if (!options.quiet) {
     print(fmt::format("roofcast {}\n", fmt::join(made.command, " ")));
   }
+  const std::string foreign = given == file ? "" : foreign_provenance(given);
+  print(foreign);
   print(catalog);
   for (const std::string& input : changed) {
     print(fmt::format("{} has changed since\n", input));
   }
   if (const int code = run_again(made, folder.path()); code != kDone && code != kInfeasible) {
-  const std::string foreign = given == file ? "" : foreign_provenance(given);
-  print(foreign);
     const bool read_stdin =
+        !made.standard_input &&
         std::find(made.command.begin(), made.command.end(), "-") != made.command.end();
     fmt::print(stderr, "error: the command ended with {}{}\n", code,
                read_stdin ? ": what it read from stdin is not kept" : "");

@@ -13,6 +13,7 @@
 
 #include "base/document/catalog.hpp"
 #include "base/document/output_file.hpp"
+#include "base/document/standard_streams.hpp"
 #include "base/document/used_entries.hpp"
 #include "base/fnv.hpp"
 #include "cli/provenance/file_hashes.hpp"
@@ -79,6 +80,9 @@ Json made() {
                {"command", noted().command.value_or(std::vector<std::string>())},
                {"catalog", catalog_json()},
                {"inputs", files_json(base::files_read())}};
+  if (const auto& text = base::kept_standard_input()) {
+    json["stdin"] = *text;
+  }
   if (const std::string& own = base::user_catalog_directory(); !own.empty()) {
     json["user_catalog"] = own;
   }

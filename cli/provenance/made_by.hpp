@@ -8,6 +8,7 @@
 //   catalog       every entry that was read: kind, id, built-in or the user's file, FNV-1a of its text, whether it hides
 //                 a built-in one
 //   inputs        every file that was read: path, bytes, FNV-1a
+//   stdin         the document that was read from there, as it was
 //   user_catalog  the directory of ROOFCAST_CATALOG, if it was set
 //   question      {"scenario": …} or {"sweep": …}: what was asked, with what options said of it; paths of files as seen
 //                 from the current folder. Absent where the command and the inputs say all of it

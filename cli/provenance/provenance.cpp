@@ -176,6 +176,9 @@ Provenance read_provenance(const fs::path& file) {
   p.directory = text_of(json, "directory");
   p.command = std::move(command);
   p.user_catalog = text_of(json, "user_catalog");
+  if (is_text("stdin")) {
+    p.standard_input = json["stdin"];
+  }
   p.inputs = recorded_files(json, "inputs");
   p.outputs = recorded_files(json, "outputs");
   return p;

@@ -40,6 +40,7 @@ struct Provenance {
   std::vector<std::string> command;
   std::filesystem::path directory;  // none: not recorded
   std::string user_catalog;
+  std::optional<std::string> standard_input;  // that it read
   std::vector<RecordedFile> inputs;
   std::vector<RecordedFile> outputs;
 };

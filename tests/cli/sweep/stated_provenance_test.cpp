@@ -99,4 +99,29 @@ TEST_CASE("The hash of a table in a provenance is that of the bytes that were re
   }
 }
 
+TEST_CASE("What was read from stdin is in the provenance, and is made again from there", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  CHECK(roofcast
+            .shell("roofcast sweep - --csv b.csv --report b.html --no-replay --quiet < s.yaml; "
+                   "cp s.yaml kept; rm s.yaml")
+            .code == 0);
+  CHECK(provenance(roofcast, "b")["stdin"] == roofcast.read("kept"));
+  const Outcome again = roofcast.run({"reproduce", "b.csv"});
+  INFO(again.out << again.err);
+  CHECK(again.code == 0);
+  CHECK(contains(again.out, "b.csv: the same bytes"));
+  CHECK(contains(again.out, "b.html: the same bytes"));
+  CHECK(roofcast
+            .shell("roofcast estimate - --json --no-replay < llama-70b.yaml > e.json; "
+                   "roofcast reproduce e.json")
+            .code == 0);
+  // A table may be large, and is not kept.
+  roofcast.shell("roofcast pareto - --maximize throughput_tok_per_s_per_gpu --csv f.csv < b.csv");
+  CHECK(contains(roofcast.run({"reproduce", "f.csv"}).err, "what it read from stdin is not kept"));
+}
+
 }  // namespace roofcast::cli::cli_sweep_stated_provenance
