@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "base/document/catalog.hpp"
+#include "base/document/notes.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/standard_streams.hpp"
 #include "cli/program/commands.hpp"
@@ -41,10 +43,30 @@ std::string own_path() {
   return error ? "roofcast" : path.string();
 }
 
+// Where the tasks find the catalog of the user. Pods see the volume that has this folder, and what the image has.
+std::string catalog_of_tasks(bool in_pods) {
+  const std::string& own = base::user_catalog_directory();
+  if (own.empty()) {
+    return own;
+  }
+  const fs::path whole = fs::absolute(own).lexically_normal();
+  const fs::path from_here = whole.lexically_relative(fs::current_path());
+  if (!in_pods) {
+    return whole.string();
+  }
+  if (from_here.empty() || *from_here.begin() == "..") {
+    base::add_note(fmt::format(
+        "note: ROOFCAST_CATALOG is outside this folder: the image must have {}", whole.string()));
+    return whole.string();
+  }
+  return from_here.string();
+}
+
 // No option of sbatch or line of YAML may end in a name of the user's.
 void refuse_line_ends(const ShardJobs& jobs) {
-  for (const std::string* text : {&jobs.program, &jobs.sweep, &jobs.csv, &jobs.directory,
-                                  &jobs.partition, &jobs.time, &jobs.image, &jobs.claim}) {
+  for (const std::string* text :
+       {&jobs.program, &jobs.catalog, &jobs.asked.sweep, &jobs.csv, &jobs.directory,
+        &jobs.partition, &jobs.time, &jobs.image, &jobs.claim}) {
     if (text->find_first_of("\n\r") != std::string::npos) {
       throw base::InputError("error: a name with a line end has no place in a job\n");
     }
@@ -74,7 +96,7 @@ int run_submit(const SubmitOptions& options) {
     throw base::InputError("error: name one of --slurm, --commands and --kubernetes\n");
   }
   ShardJobs jobs = options.jobs;
-  if (base::is_standard_stream(jobs.csv) || base::is_standard_stream(jobs.sweep)) {
+  if (base::is_standard_stream(jobs.csv) || base::is_standard_stream(jobs.asked.sweep)) {
     throw base::InputError("error: the tasks read and write files: name them\n");
   }
   if (options.kubernetes && (jobs.image.empty() || jobs.claim.empty())) {
@@ -83,9 +105,9 @@ int run_submit(const SubmitOptions& options) {
         "sweep\n");
   }
   // A mistake in the sweep is reported here, and not by every task.
-  const base::Node document = base::load_document(jobs.sweep);
+  const base::Node document = document_of(jobs.asked);
   const sim::SweepPoints points(sim::read_sweep(document));
-  const SweepParts parts(points, sweep_text(document, points.sweep()), false);
+  const SweepParts parts(points, sweep_text(document, points.sweep()), jobs.asked.simulate);
   if (jobs.shards > parts.count()) {
     throw base::InputError(fmt::format("error: --shards {}: the sweep has {} point{}, {} part{}\n",
                                        jobs.shards, points.size(), points.size() == 1 ? "" : "s",
@@ -95,6 +117,7 @@ int run_submit(const SubmitOptions& options) {
   jobs.program = !options.program.empty() ? options.program
                  : options.kubernetes     ? "roofcast"
                                           : own_path();
+  jobs.catalog = catalog_of_tasks(options.kubernetes);
   refuse_line_ends(jobs);
   if (options.slurm && !options.dry_run) {
     submit(slurm_script(jobs));
@@ -120,9 +143,7 @@ void add_submit(Command& app, Run& chosen) {
       "anything.");
   auto options = std::make_shared<SubmitOptions>();
   ShardJobs& jobs = options->jobs;
-  command->add_option("sweep", jobs.sweep, "the YAML file of the sweep")
-      ->type_name(kFile)
-      ->required();
+  add_asked_sweep(*command, jobs.asked);
   command->add_option("--csv", jobs.csv, "the result, beside which the parts are kept")
       ->type_name(kText)
       ->required();

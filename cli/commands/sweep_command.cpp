@@ -12,6 +12,7 @@
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/sweep_parts.hpp"
+#include "cli/sweep/asked_sweep.hpp"
 #include "cli/sweep/finished_sweep.hpp"
 #include "cli/sweep/sweep_memory.hpp"
 #include "cli/tables/result_csv.hpp"
@@ -23,18 +24,15 @@ namespace roofcast::cli {
 namespace {
 
 struct SweepOptions {
-  std::string sweep;
+  AskedSweep asked;
   std::string csv;
   std::string report;
   unsigned threads = 0;
-  bool simulate = false;
   bool no_replay = false;
   bool quiet = false;
-  std::string as_if_unmeasured;
   bool json = false;
   bool resume = false;
   std::string memory;
-  bool all_columns = false;
   bool made_by = false;
   std::string shard;
 };
@@ -81,9 +79,9 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
     const sim::SweepPoints some = parts.points(part);
     std::vector<sim::ServingEstimate> estimates;
     sim::ResultTable rows =
-        sim::run_sweep(some, options.threads, options.simulate ? nullptr : &done,
-                       options.simulate ? &estimates : nullptr);
-    if (options.simulate) {
+        sim::run_sweep(some, options.threads, options.asked.simulate ? nullptr : &done,
+                       options.asked.simulate ? &estimates : nullptr);
+    if (options.asked.simulate) {
       sim::replay_all(some, rows, {.threads = options.threads, .estimates = estimates});
       done += some.size();
     }
@@ -98,34 +96,20 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
 }
 
 int run_sweep_command(const SweepOptions& options) {
-  base::Node document = base::load_document(options.sweep);
-  if (document.find("axes") == nullptr && document.find("traffic") != nullptr) {
-    throw base::InputError(
-        fmt::format("error: {0} is one scenario: roofcast estimate {0}\n", options.sweep));
-  }
-  // An axis of one value: it is set after an axis that chooses the system.
-  if (base::Node* axes = document.find("axes");
-      axes != nullptr && !options.as_if_unmeasured.empty()) {
-    base::Node& values = (*axes)["system.as_if_unmeasured"];
-    values.kind = base::Node::Kind::sequence;
-    values.place = axes->place;
-    values.items = {base::scalar_node(options.as_if_unmeasured, axes->place)};
-  }
-  if (options.all_columns) {
-    document["columns"] = base::scalar_node("all", document.place);
-  }
+  const base::Node document = document_of(options.asked);
   if (base::is_standard_stream(options.csv) && (options.resume || !options.shard.empty())) {
     throw base::InputError("error: --resume and --shard keep parts beside the CSV: name a file\n");
   }
-  if (options.simulate && options.no_replay) {
+  if (options.asked.simulate && options.no_replay) {
     throw base::InputError("error: --simulate or --no-replay, not both\n");
   }
   const sim::SweepPoints points(sim::read_sweep(document));
   const std::string text = sweep_text(document, points.sweep());
-  const SweepOutputs outputs{options.csv,        options.report, options.threads, options.simulate,
-                             !options.no_replay, options.quiet,  options.json,    options.made_by};
+  const SweepOutputs outputs{
+      options.csv,        options.report, options.threads, options.asked.simulate,
+      !options.no_replay, options.quiet,  options.json,    options.made_by};
   const std::filesystem::path folder = base::output_path(parts_folder(options.csv));
-  const SweepParts parts(points, text, options.simulate);
+  const SweepParts parts(points, text, options.asked.simulate);
   if (!options.shard.empty()) {
     const Shard shard = parse_shard(options.shard);
     parts.open(folder);
@@ -139,8 +123,9 @@ int run_sweep_command(const SweepOptions& options) {
             : "others lack");
     return kDone;
   }
-  const bool in_parts = options.resume || needs_parts(options.memory, points, options.simulate,
-                                                      !options.report.empty());
+  const bool in_parts =
+      options.resume ||
+      needs_parts(options.memory, points, options.asked.simulate, !options.report.empty());
   if (in_parts && base::is_standard_stream(options.csv)) {
     throw base::InputError("error: --memory needs parts beside the CSV: name a file\n");
   }
@@ -172,8 +157,9 @@ int run_sweep_command(const SweepOptions& options) {
     std::atomic<std::size_t> done{0};
     const std::atomic<std::size_t> total{points.size()};
     const Progress progress(done, total, "points", options.quiet);
-    return sim::run_sweep(points, options.threads, &done,
-                          options.simulate && points.size() <= kMostKept ? &estimates : nullptr);
+    return sim::run_sweep(
+        points, options.threads, &done,
+        options.asked.simulate && points.size() <= kMostKept ? &estimates : nullptr);
   }();
   tell_time();
   finish_sweep(points, table, estimates, text, outputs, csv);
@@ -192,27 +178,14 @@ void add_sweep(Command& app, Run& chosen) {
       "next is tried. "
       "OUT.sweep.yaml is written beside OUT.csv: the sweep, with its base included.");
   auto options = std::make_shared<SweepOptions>();
-  command->add_option("sweep", options->sweep, "the YAML file of the sweep")
-      ->type_name(kFile)
-      ->required();
+  add_asked_sweep(*command, options->asked);
   command
       ->add_option("--csv", options->csv,
                    "write the rows to this file; compressed if it ends in .gz or .zst")
       ->written()
       ->required();
   command->add_option("--report", options->report, "write a self-contained HTML report")->written();
-  command
-      ->add_flag("--all-columns", options->all_columns,
-                 "write every column: also those that this sweep can have no value of")
-      ->group("Output");
-  command->add_flag("--simulate", options->simulate,
-                    "replay every row that fits; its metrics are the simulated ones");
   command->add_flag("--no-replay", options->no_replay, "replay nothing: rows are estimated only");
-  command
-      ->add_option(
-          "--as-if-unmeasured", options->as_if_unmeasured,
-          "forecast as if the chips, or their whole architectures, had never been measured")
-      ->one_of({"chip", "architecture"});
   command->add_flag(
       "--resume", options->resume,
       "keep finished parts in OUT.csv.parts, and go on from those that are there; Ctrl-C "

@@ -13,13 +13,19 @@ namespace {
 // `shard` is what the shell or the engine fills in.
 std::string task(const ShardJobs& jobs, const std::string& shard) {
   return fmt::format("{} sweep {} --csv {} --shard {} --threads {} --quiet",
-                     shell_word(jobs.program), shell_word(jobs.sweep), shell_word(jobs.csv), shard,
+                     shell_word(jobs.program), shell_words(jobs.asked), shell_word(jobs.csv), shard,
                      jobs.threads);
+}
+
+// Before a command of a shell; empty where the tasks have no catalog of the user's.
+std::string catalog_variable(const ShardJobs& jobs) {
+  return jobs.catalog.empty() ? "" : "ROOFCAST_CATALOG=" + shell_word(jobs.catalog);
 }
 
 std::string job_name(const ShardJobs& jobs) {
   constexpr std::size_t kLongest = 40;  // Kubernetes adds an index and five letters, up to 63
-  return kubernetes_name("roofcast-" + std::filesystem::path(jobs.sweep).stem().string(), kLongest);
+  return kubernetes_name("roofcast-" + std::filesystem::path(jobs.asked.sweep).stem().string(),
+                         kLongest);
 }
 
 }  // namespace
@@ -40,15 +46,17 @@ std::string slurm_script(const ShardJobs& jobs) {
   if (!jobs.time.empty()) {
     script += fmt::format("#SBATCH --time={}\n", jobs.time);
   }
-  script +=
-      fmt::format("cd {} || exit\nexec {}\n", shell_word(jobs.directory), task(jobs, "slurm"));
+  script += fmt::format("cd {} || exit\n{}exec {}\n", shell_word(jobs.directory),
+                        jobs.catalog.empty() ? "" : "export " + catalog_variable(jobs) + "\n",
+                        task(jobs, "slurm"));
   return script;
 }
 
 std::string shell_commands(const ShardJobs& jobs) {
   std::string lines;
   for (std::size_t i = 1; i <= jobs.shards; ++i) {
-    lines += task(jobs, fmt::format("{}/{}", i, jobs.shards)) + "\n";
+    lines += catalog_variable(jobs) + (jobs.catalog.empty() ? "" : " ") +
+             task(jobs, fmt::format("{}/{}", i, jobs.shards)) + "\n";
   }
   return lines;
 }
@@ -75,6 +83,7 @@ std::string kubernetes_job(const ShardJobs& jobs) {
       "          image: {}\n"
       "          workingDir: /work\n"
       "          command: [sh, -c, {}]\n"
+      "{}"
       "          resources:\n"
       "            requests: {{cpu: \"{}\"}}\n"
       "          volumeMounts:\n"
@@ -84,7 +93,12 @@ std::string kubernetes_job(const ShardJobs& jobs) {
       "          persistentVolumeClaim:\n"
       "            claimName: {}\n",
       job_name(jobs), jobs.shards, jobs.shards, kStartsOfAShard * jobs.shards,
-      yaml_text(jobs.image), yaml_text(line), jobs.threads, yaml_text(jobs.claim));
+      yaml_text(jobs.image), yaml_text(line),
+      jobs.catalog.empty() ? ""
+                           : fmt::format("          env:\n"
+                                         "            - {{name: ROOFCAST_CATALOG, value: {}}}\n",
+                                         yaml_text(jobs.catalog)),
+      jobs.threads, yaml_text(jobs.claim));
 }
 
 }  // namespace roofcast::cli

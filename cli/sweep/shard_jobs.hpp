@@ -8,11 +8,14 @@
 #include <cstddef>
 #include <string>
 
+#include "cli/sweep/asked_sweep.hpp"
+
 namespace roofcast::cli {
 
 struct ShardJobs {
   std::string program;  // path of roofcast where the tasks run
-  std::string sweep;
+  std::string catalog;  // ROOFCAST_CATALOG of the tasks; none if empty
+  AskedSweep asked;
   std::string csv;
   std::size_t shards = 1;
   unsigned threads = 1;  // of a task

@@ -112,6 +112,70 @@ TEST_CASE("The Kubernetes job has an index for each shard and a shell line that 
   CHECK(roofcast.shell("ls r.csv.parts/0*.csv").out == "r.csv.parts/00003.csv\n");
 }
 
+TEST_CASE("Options that change the rows of a sweep reach its tasks", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.shell(
+      "sed -i 's/from: 256, to: 3072, step: 256/from: 256, to: 512, step: 256/; "
+      "s/from: 64, to: 320, step: 64/from: 64, to: 64, step: 1/' " +
+      std::string("\"") + kFile + "\"");
+  const std::vector<std::string> options = {"--simulate", "--as-if-unmeasured", "chip",
+                                            "--all-columns"};
+  std::vector<std::string> whole = {"sweep", kFile, "--csv", "whole.csv", "--quiet"};
+  whole.insert(whole.end(), options.begin(), options.end());
+  roofcast.output(whole);
+  std::vector<std::string> more = {"--shards", "2", "--commands"};
+  more.insert(more.end(), options.begin(), options.end());
+  roofcast.write("tasks.sh", roofcast.output(submit(more)));
+  CHECK(roofcast.shell("bash -e tasks.sh").code == 0);
+  roofcast.output({"merge", "r.csv.parts", "--csv", "r.csv", "--quiet"});
+  CHECK(roofcast.read("r.csv") == roofcast.read("whole.csv"));
+}
+
+TEST_CASE("Tasks in a folder whose name has a blank find the sweep and the catalog of the user",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.write(
+      "run.sh",
+      "set -e\n"
+      "mkdir -p 'my runs/own catalog/chips'; mv \"it's a sweep.yaml\" 'my runs'\n"
+      "cd 'my runs'\n"
+      "roofcast show chip h100_sxm | sed 's/3.35 TB/20 TB/' > 'own "
+      "catalog/chips/h100_sxm.yaml'\n"
+      "roofcast sweep \"it's a sweep.yaml\" --csv shipped.csv --quiet --no-replay\n"
+      "export ROOFCAST_CATALOG='own catalog'\n"
+      "roofcast sweep \"it's a sweep.yaml\" --csv whole.csv --quiet --no-replay\n"
+      "submit() { roofcast submit \"it's a sweep.yaml\" --csv r.csv --shards 2 \"$@\"; }\n"
+      "submit --commands > tasks.txt\n"
+      "submit --slurm --dry-run > job.sh\n"
+      "submit --kubernetes --image i --claim c > job.yaml\n"
+      "join() { ROOFCAST_CATALOG='own catalog' roofcast merge r.csv.parts --csv $1 "
+      "--quiet --no-replay; cmp $1 whole.csv; rm -r r.csv.parts; }\n"
+      "unset ROOFCAST_CATALOG\n"
+      "xargs -d '\\n' -P 2 -I{} sh -c {} < tasks.txt\n"
+      "join a.csv\n"
+      "for i in 1 2; do (cd /; SLURM_ARRAY_TASK_ID=$i SLURM_ARRAY_TASK_MIN=1 "
+      "SLURM_ARRAY_TASK_COUNT=2 bash \"$OLDPWD/job.sh\"); done\n"
+      "join b.csv\n"
+      "! cmp shipped.csv whole.csv\n");
+  const Outcome outcome = roofcast.shell("bash run.sh");
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 0);
+  const base::Node job = base::parse_document("job.yaml", roofcast.read("my runs/job.yaml"));
+  const base::Node* pod = job.find_path("spec.template.spec");
+  REQUIRE(pod != nullptr);
+  const base::Node& variable = pod->find("containers")->items.at(0).find("env")->items.at(0);
+  CHECK(variable.find("name")->text == "ROOFCAST_CATALOG");
+  CHECK(variable.find("value")->text == "own catalog");
+}
+
 TEST_CASE("A submission without an engine, with too many shards or with a bad sweep is refused",
           "[cli]") {
   const Program roofcast;
