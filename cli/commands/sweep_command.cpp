@@ -13,6 +13,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/sweep_parts.hpp"
 #include "cli/sweep/asked_sweep.hpp"
+#include "cli/sweep/best_so_far.hpp"
 #include "cli/sweep/finished_sweep.hpp"
 #include "cli/sweep/sweep_memory.hpp"
 #include "cli/tables/result_csv.hpp"
@@ -66,8 +67,9 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
   }
   std::atomic<std::size_t> done{known};
   const std::atomic<std::size_t> total{points};
+  BestSoFar best(parts.points(0).sweep());
   std::optional<Progress> progress;
-  progress.emplace(done, total, "points", options.quiet);
+  progress.emplace(done, total, "points", options.quiet, [&] { return best.text(); });
   const Interrupt interrupt;
   for (const std::size_t part : todo) {
     if (interrupt.signal() != 0) {
@@ -86,6 +88,7 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
       done += some.size();
     }
     parts.write(folder, part, rows);
+    best.take(rows);
   }
   for (std::size_t part = 0; part < parts.count(); ++part) {
     if (!SweepParts::has(folder, part)) {

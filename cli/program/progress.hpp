@@ -7,7 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 
 namespace roofcast::cli {
@@ -15,9 +17,9 @@ namespace roofcast::cli {
 class Progress {
  public:
   // Reads `done` and `total` a few times a second until destroyed; they outlive it. `what`: "points".
-  // A total of 0 is not known.
+  // A total of 0 is not known. `more` is asked for the end of the line.
   Progress(const std::atomic<std::size_t>& done, const std::atomic<std::size_t>& total,
-           const char* what, bool quiet);
+           const char* what, bool quiet, std::function<std::string()> more = {});
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -27,6 +29,7 @@ class Progress {
              const char* what);
 
   std::size_t first_;  // done before it started
+  std::function<std::string()> more_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;
   std::condition_variable stop_;
