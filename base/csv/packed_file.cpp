@@ -54,7 +54,8 @@ PackedFile::PackedFile(const std::filesystem::path& file, unsigned buffer)
   }
   if (!is_standard_stream(file)) {
     note_read(file);
-    contents_ = wants_contents(file) ? std::optional(Contents()) : std::nullopt;
+    contents_ =
+        S_ISREG(opened_.st_mode) && wants_contents(file) ? std::optional(Contents()) : std::nullopt;
   }
   gzbuffer(in_.get(), buffer);
 }

@@ -99,6 +99,25 @@ TEST_CASE("The hash of a table in a provenance is that of the bytes that were re
   }
 }
 
+TEST_CASE("A pipe is read to its end, packed or not, and has no hash", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  roofcast.shell("gzip -k a.csv; mkfifo pipe.csv");
+  for (const char* name : {"a.csv", "a.csv.gz"}) {
+    INFO(name);
+    const Outcome outcome = roofcast.shell(
+        "cat " + std::string(name) +
+        " > pipe.csv & roofcast pareto pipe.csv --maximize throughput_tok_per_s_per_gpu --csv "
+        "f.csv --force");
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(provenance(roofcast, "f")["inputs"].empty());
+  }
+}
+
 TEST_CASE("What was read from stdin is in the provenance, and is made again from there", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
