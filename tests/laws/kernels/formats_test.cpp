@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a format of the weights may gain: bytes of the memory, and nothing where products decide.
+// What a format may gain: bytes of the memory, and nothing where products decide.
+#include <cmath>
+
 #include "tests/catch.hpp"
+#include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
 
 namespace roofcast::laws::laws_kernels_formats {
@@ -38,6 +41,33 @@ TEST_CASE("Widened weights are no faster than wide ones where products decide", 
       CHECK(gemm_s(gemm(1, wide, narrow), p) < gemm_s(gemm(1, wide, wide), p));
     }
   }
+}
+
+// Kernels, tiles, bytes and rates are the same, so that a model in fp16 is no faster or slower on any chip, measured or not.
+TEST_CASE("A GEMM in fp16 takes the time of one in bf16 where the peaks of both are the same",
+          "[laws]") {
+  Violations law(0.0);
+  std::size_t chips = 0;
+  for (const sim::Platform& p : platforms()) {
+    const base::FlopsPerSecond peak = p.system.chip.peak(base::MathType::bf16);
+    if (peak.si() == 0.0 || peak != p.system.chip.peak(base::MathType::fp16)) {
+      continue;
+    }
+    ++chips;
+    for (const std::int64_t m : kRows) {
+      for (const std::int64_t n : {128, 1280, 8192}) {
+        for (const std::int64_t batch : {1, 16}) {
+          Gemm op{m, n, kWidth, batch, NumberFormat::bf16, NumberFormat::bf16};
+          const double bf16 = gemm_s(op, p);
+          op.activations = op.weights = NumberFormat::fp16;
+          law.add(std::abs(gemm_s(op, p) / bf16 - 1.0),
+                  [&] { return p.system.id + ": " + describe(op); });
+        }
+      }
+    }
+  }
+  CHECK(chips > 40);
+  ROOFCAST_CHECK_LAW(law);
 }
 
 TEST_CASE("Smaller groups have more scales, and are no faster", "[laws]") {
