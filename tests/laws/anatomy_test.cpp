@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/operators/explained_cost.hpp"
+#include "models/work.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/cases/violations.hpp"
 #include "tests/laws/catalog.hpp"
@@ -78,6 +79,53 @@ TEST_CASE("The parts of every term of a kernel add up to the term, and none is b
     }
   });
   ROOFCAST_CHECK_LAW(law);
+}
+
+// A correction says that a kernel is faster or slower than the model. What it multiplies, and the peak, stay: so faster
+// epilogues, waves or steps leave products with more of the time, never with less time. Only where the whole compute term
+// is corrected to less than the products, for which other terms leave room, is nothing else left of it.
+TEST_CASE("Products at the peak keep their time when the rest of their kernel is corrected",
+          "[laws]") {
+  Violations law(kRounding);
+  Violations whole(kRounding);
+  std::size_t faster = 0;
+  const auto products_of = [](const models::Anatomy& anatomy, bool others) {
+    base::Seconds time;
+    for (const models::Part& part : anatomy.parts) {
+      const bool products = part.cause == Cause::tensor;
+      time += part.term == &Cost::compute && products != others ? part.time : base::Seconds{};
+    }
+    return time;
+  };
+  for (const auto& p : platforms()) {
+    models::Machine machine = p.machine;
+    for (const auto& op : operators()) {
+      if (!runs_on(op, p) || models::work_of(op).flop.si() == 0.0) {
+        continue;
+      }
+      machine.calibration.corrections_share = 0.0;
+      models::Anatomy physical;
+      const Cost without = models::cost_of(op, machine, physical);
+      const base::Seconds products = products_of(physical, false);
+      if (!(products.si() > 0.0)) {
+        continue;
+      }
+      for (const double share : {-1.0, 0.5, 1.0, 2.0}) {
+        machine.calibration.corrections_share = share;
+        models::Anatomy corrected;
+        const Cost cost = models::cost_of(op, machine, corrected);
+        const base::Seconds left = std::min(1.0, corrected.correction) * without.compute;
+        const base::Seconds kept = base::min(products, left);
+        law.add(apart(products_of(corrected, false), kept, cost.time), [&] { return at(op, p); });
+        whole.add(left <= products ? products_of(corrected, true) / cost.time : 0.0,
+                  [&] { return at(op, p); });
+        faster += corrected.correction < 1.0 && left > products ? 1U : 0U;
+      }
+    }
+  }
+  CHECK(faster > 1000);
+  ROOFCAST_CHECK_LAW(law);
+  ROOFCAST_CHECK_LAW(whole);
 }
 
 TEST_CASE("The shares of the causes of a kernel's time add up to one", "[laws]") {
