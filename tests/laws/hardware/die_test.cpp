@@ -194,6 +194,76 @@ TEST_CASE("A lower cap is never faster, and its joules fall to a least and rise 
   ROOFCAST_CHECK_LAW(faster);
 }
 
+namespace {
+
+// Products, exponentials, scans and vectors: kernels that the clock bounds, but for launches, ends and the memory.
+std::vector<std::pair<std::string, workloads::Operator>> clocked_kernels(const sim::Platform& p) {
+  const base::NumberFormat format = p.machine.supports(base::MathType::bf16)
+                                        ? base::NumberFormat::bf16
+                                        : base::NumberFormat::fp16;
+  workloads::PrefillAttention prefill;
+  prefill.sequences = 4;
+  prefill.new_tokens = 16384;
+  prefill.heads = {32, 8, 128, 128, 0, 2048, format};
+  workloads::StateScan scan;
+  scan.sequences = 16;
+  scan.tokens = 16384;
+  scan.chunk = 256;
+  scan.heads = {workloads::Recurrence::ssm, 128, 8, 128, 64};
+  return {{"a GEMM", workloads::Gemm{16384, 16384, 16384, 1, format, format}},
+          {"prefill attention", prefill},
+          {"a scan", scan},
+          {"vector FLOP", workloads::Elementwise{1e9, 1e9, 1e15}}};
+}
+
+// What a kernel takes under the cap that holds the chip at half of its clock.
+base::Seconds at_half_the_clock(const models::Activity& kernel, models::PowerRates rates) {
+  models::Drawn drawn;
+  base::Watts least{};
+  base::Watts most = 4.0 * rates.limit + kernel.flop / kernel.running;
+  for (int i = 0; i < 100; ++i) {
+    rates.limit = 0.5 * (least + most);
+    drawn = models::drawn(kernel, rates);
+    (drawn.clock < 0.5 ? least : most) = rates.limit;
+  }
+  CHECK(drawn.clock == Approx(0.5));
+  return drawn.time;
+}
+
+}  // namespace
+
+// The clock sets nine tenths of such a kernel or more. The smooth maximum of its terms is not linear in them: 1.4 % of a GEMM.
+TEST_CASE("A cap that halves the clock costs what half the clock costs, where the clock bounds",
+          "[laws]") {
+  Violations law(0.02);
+  std::map<std::string, std::size_t> checked;
+  for (const sim::Platform& p : platforms()) {
+    if (!p.machine.power.known()) {
+      continue;
+    }
+    const sim::Platform half = changed(p.system.id, {clock_of(p) + "=x0.5"});
+    for (const auto& [name, op] : clocked_kernels(p)) {
+      const models::Cost cost = models::cost_of(op, p.machine);
+      if (models::clocked_time(cost) < 0.9 * cost.time) {
+        continue;
+      }
+      models::Activity kernel;
+      kernel.add(cost, models::math_of(op, p.machine), 1.0, cost.time, p.machine);
+      const base::Seconds capped = at_half_the_clock(kernel, p.machine.power);
+      const base::Seconds slow = models::cost_of(op, half.machine).time;
+      law.add(apart(capped.si(), slow.si()),
+              [&, &name = name] { return fmt::format("{} on {}", name, p.system.id); });
+      ++checked[name];
+    }
+  }
+  for (const auto& [name, count] : checked) {
+    INFO(name);
+    CHECK(count > 40);
+  }
+  CHECK(checked.size() == 4);
+  ROOFCAST_CHECK_LAW(law);
+}
+
 // Under the TDP of the chip, with a cap of two fifths of it, and with one that never binds. The time that stopped SMs cost is
 // linear in the part that the clock sets, which is too much by up to 3.1 % where that cap binds.
 // Equal requests on several ranks or stages come back in waves, of which there are several kinds: a little faster, and each
