@@ -23,6 +23,8 @@ constexpr double kOpenError = 0.03;       // standard error of the time between 
 constexpr double kFirstError = 0.1;       // and of TTFT
 constexpr double kHeldUp = 2.0;           // time between tokens, over that without prompts
 constexpr int kSampleRounds = 8;
+constexpr double kElsewhere = 1.25;  // sequences at the start, over those that decode
+constexpr double kFew = 8.0;         // of these, that say nothing
 constexpr double kPilesUp = 0.85;    // of the slots
 constexpr double kOtherState = 1.3;  // time between tokens there, over that which was found
 
@@ -49,8 +51,11 @@ class SampledLoop : Server {
     const queueing::IterationPools pools{servers_.q, {}, {}, {}};
     std::size_t n = open_count(s_, share_);
     const std::size_t longest = std::max(kMostOpen, 4 * n);
-    FollowedSample followed =
-        open_sample(pools, s_, share_, present_at(found.rate) * (rate / found.rate), n);
+    const double begun = present_at(found.rate) * (rate / found.rate);
+    FollowedSample followed = open_sample(pools, s_, share_, begun, n);
+    if (is_elsewhere(begun, rate * followed.decoding)) {
+      followed = open_sample(pools, s_, share_, rate * followed.decoding, n);
+    }
     while (4 * n <= longest && is_rough(followed, rate)) {
       n *= 4;
       followed = open_sample(pools, s_, share_, rate * followed.decoding, n);
@@ -77,6 +82,12 @@ class SampledLoop : Server {
   }
 
  private:
+  // A sample that began with many more sequences, or fewer, than those that decode in it.
+  static bool is_elsewhere(double begun, double found) {
+    return std::max(begun, found) > kElsewhere * std::min(begun, found) &&
+           std::abs(begun - found) > kFew;
+  }
+
   // Near saturation, few bursts decide over TTFT. Where prompts run first and hardly leave the decodes an iteration, a
   // rare one decides over their time.
   bool is_rough(const FollowedSample& followed, Hertz rate) {
