@@ -15,8 +15,7 @@ namespace roofcast::base::queueing {
 struct IterationSpan {
   Seconds latency;
   Seconds period;
-  // What a token that each sequence has beyond `context` adds to the latency, at least 0; of iterations without prompts, where
-  // there are no stages.
+  // What a token that each sequence has beyond `context` adds to the latency, at least 0; of iterations without prompts.
   Seconds token = {};
 };
 

@@ -318,10 +318,12 @@ class Path {
     b.began = now;
     b.each = span.latency;
     b.count = 1;
+    Seconds period = span.period;
     if (!b.mixed) {
       const Seconds grows = span.token * q.gains;
-      const double beyond = h.held_each() - q.each - q.context;
-      b.each = base::max(Seconds{}, b.each + beyond * span.token);
+      const Seconds beyond = h.beyond_context() * span.token;
+      b.each = base::max(Seconds{}, b.each + beyond);
+      period = base::max(Seconds{}, period + beyond / static_cast<double>(q.stages));
       b.count = alike(b, now, grows);
       h.repeat(b.count - 1);
       h.unlooked += b.count;
@@ -329,7 +331,7 @@ class Path {
     }
     b.sent = 0;
     b.end = now + b.each * static_cast<double>(b.count);
-    h.stage = now + span.period;
+    h.stage = now + period;
     if (counts_) {
       iterations_ += static_cast<double>(b.count);
       mixed_ += b.mixed ? 1.0 : 0.0;
@@ -353,7 +355,9 @@ class Path {
     for (const Station& s : b.ranks) {
       work_.push_back({s.decodes, 0.0, 0.0, 0});
     }
-    return b.host->q->time(work_).period;
+    const IterationSpan span = b.host->q->time(work_);
+    const double beyond = b.host->beyond_context() / static_cast<double>(b.host->q->stages);
+    return base::max(Seconds{}, span.period + beyond * span.token);
   }
 
   // How many iterations without prompts are sure to follow each other, each of which takes `grows` more than the one

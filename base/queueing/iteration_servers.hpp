@@ -6,10 +6,11 @@
 // prompts. A prompt whose tokens are computed decodes from then on. What comes while an iteration runs waits for the next.
 //
 //   T(D, N, A, S)   time of an iteration: D sequences decode, S prompts compute N tokens that attend to A pairs
-//   g(D) · (C − c)  is added where S = 0: sequences hold C tokens on average, and c in T
+//   g(D) · (C − c)  is added where S = 0: sequences hold C tokens on average, and c in T. Each stage of a pipeline has an
+//                   equal part of it
 //
 // Without g, iterations are exactly alike, and where a request comes back after a whole number of them, chance decides
-// for all whether it meets the one or the next.
+// for all whether it meets the one or the next. A pipeline would never leave the groups that its start made.
 //
 // A server may have ranks, each with a cache of its own. Their iterations begin and end together, and T is that of all. A
 // request goes to the rank with the fewest sequences that has room.

@@ -192,6 +192,7 @@ struct IterationHost {
   Seconds plan_of(Seconds now) const;
   std::int64_t places() const;
   double held_each() const;  // tokens' worth of a place, mean
+  double beyond_context() const { return held_each() - q->each - q->context; }  // C − c
 
  private:
   bool waits_for_more(const IterationMicroBatch& batch);

@@ -154,9 +154,6 @@ IterationTime IterationCosts::decode(double decodes, std::int64_t groups) {
 
 // Linear between powers of eight.
 base::Seconds IterationCosts::context_token(std::int64_t decodes) {
-  if (s_.mapping->pipeline_parallel > 1) {
-    return {};
-  }
   const auto at = [&](std::int64_t node) {
     const auto [entry, added] = context_tokens_.try_emplace(node);
     if (added) {

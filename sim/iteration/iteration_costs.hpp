@@ -21,7 +21,7 @@ class IterationCosts {
   IterationTime decode(double decodes) { return decode(decodes, s_.mapping->data_parallel); }
   // The same where the tokens are those of so many ranks.
   IterationTime decode(double decodes, std::int64_t groups);
-  // What a token more of each sequence's context adds to its latency, at least nothing. Nothing is told of stages.
+  // What a token more of each sequence's context adds to its latency, at least nothing.
   base::Seconds context_token(std::int64_t decodes);
   double context() const { return static_cast<double>(context_); }
   // Whether prompts run in iterations of their own.

@@ -87,6 +87,28 @@ TEST_CASE("Iterations grow with the contexts of those that decode", "[unit]") {
         Approx(0.4 + 4.6 + 4.0 * 0.1 * 10.0));
 }
 
+// Alone in a pipeline of two stages the sequence takes 2 s, and 2.0, 2.1, 2.2 and 2.3 s. Two take turns: 1 s each, and 0.05 s
+// more for each token that they hold beyond 10, on average. While a third one waits, turns are followed one by one.
+TEST_CASE("Each stage of a pipeline takes a part of what contexts add", "[unit]") {
+  IterationServer s = pipeline(2, 2.0);
+  double latency = 2.0;
+  s.time = [&](Ranks ranks) {
+    return IterationSpan{seconds(latency), seconds(1.0), growing(ranks).token};
+  };
+  s.context = 10.0;
+  CHECK(follow({s, {}, {}, {}}, alike(1, 10, 5), 0, 0).outcomes[0].last.si() == Approx(2.0 + 8.6));
+  latency = 1.0;
+  s.sequences = 2;
+  for (const auto& [count, input] : {std::pair{2U, 10}, std::pair{2U, 30}, std::pair{3U, 10}}) {
+    std::vector<IterationRequest> requests = alike(count, input, 101);
+    requests.back().arrival = seconds(count > 2 ? 5.0 : 0.0);
+    const auto path = follow({s, {}, {}, {}}, requests, 0, 0);
+    const double turns = (path.outcomes[0].last - path.outcomes[0].first).si();
+    const double beyond = input - 10.0;
+    CHECK(turns == Approx(100.0 * (2.0 + 0.1 * beyond) + 0.1 * 99.0 * 100.0 / 2.0).epsilon(0.005));
+  }
+}
+
 // The first decodes from 0.1 s on, until 1.1, 2.2, 3.4 and 4.7 s. The prompt is computed beside the next decode.
 TEST_CASE("A request waits for the iteration that grew, and for no other", "[unit]") {
   IterationServer s = server();
