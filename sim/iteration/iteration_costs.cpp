@@ -114,16 +114,14 @@ workloads::Batch IterationCosts::prompt_batch(std::int64_t decodes, std::int64_t
 }
 
 IterationTime IterationCosts::time(const workloads::Batch& batch) {
-  const IterationTime time = iteration_time(s_, batch, workspace_);
+  const IterationTime time = of_gpus(batch);
   if (batch.prefill_sequences == 0) {
     return time;
   }
   const std::int64_t tokens =
       batch.prefill_sequences * batch.prefill_tokens + batch.decode_sequences * batch.query_tokens;
-  const std::size_t which =
-      (batch.decode_sequences > 0 ? 2u : 0u) + (tokens <= s_.serving->stack.graph_tokens ? 0u : 1u);
-  return {base::max(time.latency, floors_[which].latency),
-          base::max(time.period, floors_[which].period)};
+  const IterationTime& least = launches(batch.decode_sequences > 0, static_cast<double>(tokens));
+  return {base::max(time.latency, least.latency), base::max(time.period, least.period)};
 }
 
 IterationTime IterationCosts::decode(double decodes, std::int64_t groups) {

@@ -35,6 +35,14 @@ class IterationCosts {
     return batch(decodes, count * prompt_);
   }
   IterationTime time(const workloads::Batch& batch);
+  // What its GPUs take, and the least time of the host's launches where it has prompts and so many tokens on a rank.
+  IterationTime of_gpus(const workloads::Batch& batch) {
+    return iteration_time(s_, batch, workspace_);
+  }
+  const IterationTime& launches(bool decodes, double tokens) const {
+    const bool beyond = tokens > static_cast<double>(s_.serving->stack.graph_tokens);
+    return floors_[(decodes ? 2u : 0u) + (beyond ? 1u : 0u)];
+  }
 
  private:
   double budget(std::int64_t decodes) const;

@@ -255,8 +255,7 @@ class Lockstep : LockstepCosts {
     whole = std::max(whole, std::min(n, 1.0));
     const double share = std::min(n - done_, iterations * fit);  // prompts' worth of tokens
     done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
-    const Seconds t = (first_ ? Seconds{} : alone(b)) +
-                      extra(std::max(iterations > 1.0 ? share / iterations : share, 0.01));
+    const Seconds t = mixed(std::max(iterations > 1.0 ? share / iterations : share, 0.01), b);
     run_mixed(iterations, t, b, whole);
     served_ += whole;
     each_ = iterations * t / whole;
@@ -340,8 +339,7 @@ class Lockstep : LockstepCosts {
     lost_ -= again.count;
     const double share = again.count * again.tokens * per_token_;  // prompts' worth of tokens
     const double iterations = std::max(1.0, std::ceil(share / (budget(b) * per_token_) - 1e-9));
-    run_mixed(iterations, (first_ ? Seconds{} : alone(b)) + extra(share / iterations), b,
-              again.count);
+    run_mixed(iterations, mixed(share / iterations, b), b, again.count);
     join(again);
     end_groups();
   }
@@ -376,10 +374,10 @@ class Lockstep : LockstepCosts {
     base::merge(counted_.ttft);
     base::merge(counted_.stays);
     if (counted_.stays.empty() && decodes_ > 0.0) {  // no answer ended: prompts without end
-      counted_.stays.push_back({alone(std::max(1.0, decoding())) + extra(whole_), 1.0});
+      counted_.stays.push_back({both(whole_, std::max(1.0, decoding())), 1.0});
     }
     if (counted_.ttft.empty()) {
-      counted_.ttft.push_back({base::max(now_, extra(1.0)), 1.0});
+      counted_.ttft.push_back({base::max(now_, mixed(1.0, 0.0)), 1.0});
     }
     Solution found;
     SteadyState r;
@@ -432,7 +430,7 @@ class Lockstep : LockstepCosts {
     found.running =
         std::max(found.present, std::min(running_, std::floor(cache_ / held_tokens(s_))));
     found.interval = decodes_ > 0.0 ? stay / decodes_ : Seconds{};
-    found.first = extra(1.0) + alone(found.present);
+    found.first = both(1.0, found.present);
     const Seconds waited =
         base::max(Seconds{}, first - found.first - s_.serving->stack.request_overhead - intake());
     (clients_ > slots_ ? found.slot : found.waits) = waited;

@@ -82,8 +82,24 @@ class LockstepCosts : protected Server {
     return b > 0.0 ? alone_(ranks_ * stages_ > 1.0 ? micro(b) : std::max(1.0, b)) : empty_;
   }
 
-  // What n prompts add to it.
+  // What n prompts add to it on the GPUs.
   base::Seconds extra(double n) const { return extra_(n); }
+
+  // An iteration of n prompts, and of b decodes unless prompts run alone. Where the host's launches take longer than the GPUs,
+  // neither makes it longer.
+  base::Seconds mixed(double n, double b) const {
+    const double beside = first_ ? 0.0 : b;
+    const double decodes = beside > 0.0 ? std::max(1.0, micro(beside)) : 0.0;
+    const double whole = std::min(prompt_, budget(beside));
+    const double tokens = std::max(n * prompt_ / ranks_, std::min(n * prompt_, whole));
+    const IterationTime& launches = costs_.launches(decodes > 0.0, decodes * query_ + tokens);
+    return base::max((first_ ? base::Seconds{} : alone(b)) + extra(n), of_round(launches));
+  }
+
+  // Until n prompts and b decodes have had an iteration, together or one after the other.
+  base::Seconds both(double n, double b) const {
+    return mixed(n, b) + (first_ ? alone(b) : base::Seconds{});
+  }
 
   double prompt_;       // tokens of a prompt
   double query_;        // tokens of a decode
@@ -93,11 +109,11 @@ class LockstepCosts : protected Server {
   double fits_ = 1;     // the same, where they may be cut
 
  private:
-  base::Seconds time(const workloads::Batch& batch) {
-    const IterationTime t = costs_.time(batch);
-    // Fewer clients than stages leave some of these empty.
+  // Fewer clients than stages leave some of these empty.
+  base::Seconds of_round(const IterationTime& t) const {
     return base::max(t.latency, std::min(stages_, std::max(1.0, running_)) * t.period);
   }
+  base::Seconds time(const workloads::Batch& batch) { return of_round(costs_.of_gpus(batch)); }
 
   void add_prompts(double most) {
     const double decodes = first_ || clients_ <= 1.0 ? 0.0 : std::round(micro(0.9 * most));

@@ -88,4 +88,27 @@ TEST_CASE("Clients that the front end holds up have the times of their simulatio
   }
 }
 
+// Scenario 35 of seed 2 of `calibrate validate simulation --check-only`. The host launches an iteration with prompts as fast as
+// its GPUs run one with all clients, so few decodes make it no shorter: five prompts come in one, not four.
+TEST_CASE("Clients in step whose prompts wait for launches are no slower with a higher clock",
+          "[laws]") {
+  base::Seconds before = base::Seconds::infinity();
+  for (const char* clock : {"1.77", "1.965", "2.16"}) {
+    const StreamedScenario s = read_streamed_scenario(base::parse_document(
+        "test",
+        fmt::format("system: {{base: hgx_b200, chip: {{base: b200_sxm, compute: {{clock: "
+                    "{} GHz}}}}}}\nmodel: mixtral-8x7b\nprecision: bf16\nserving: {{stack: "
+                    "trtllm}}\ndeployment: {{tensor_parallel: 8}}\ntraffic: {{input_tokens: "
+                    "245, output_tokens: 60, concurrency: 23, requests: 500}}\n",
+                    clock)));
+    Workspace workspace;
+    const SteadyState r = estimate(view(s.scenario), workspace).steady;
+    INFO(clock);
+    CHECK(r.end_to_end / summarise(laws::run(s), 100, {}).end_to_end.mean ==
+          Approx(1.0).margin(0.005));
+    CHECK(r.end_to_end <= before);
+    before = r.end_to_end;
+  }
+}
+
 }  // namespace roofcast::sim::laws_replay_clients_in_step
