@@ -7,7 +7,8 @@
 // followed from the first burst on, until each client has had several answers:
 //
 //   iteration   decodes of all running groups, and waiting prompts, first come, first served, in the rest of the token
-//               budget, or alone where the scheduler runs prompts first
+//               budget, or alone where the scheduler runs prompts first. With prompts it takes at least what the host's
+//               launches do
 //   join        prompts that are complete become a group: it decodes in the next O iterations
 //   end         the clients of a group have their last token. They send again: messages, request overhead and intake go
 //               through the front end one after the other

@@ -2,10 +2,11 @@
 //
 // Steady state of the replicas of one pool, from requests that are followed one by one (sim/serving/sampled_requests.hpp).
 //
-//   open loop     The sample starts with D sequences that decode, D = λ·O·t(D). Near saturation few bursts decide over TTFT,
-//                 and where prompts run first and hardly leave the decodes an iteration, few iterations over the time
-//                 between tokens: four times as many requests are followed, then 16 times, until the standard errors are
-//                 10 and 3 %
+//   open loop     The sample starts with D sequences that decode, D = λ·O·t(D). Where others decode in it, more or fewer by a
+//                 quarter, it starts again with so many: iterations that prompts hold up have more. Near saturation few
+//                 bursts decide over TTFT, and where prompts run first and hardly leave the decodes an iteration, few
+//                 iterations over the time between tokens: four times as many requests are followed, then 16 times,
+//                 until the standard errors are 10 and 3 %
 //   closed loop   Rate = clients / end to end (Little's law). Sessions of agents pause before each request
 //   saturation    what a replica serves whose queue is never empty (overloaded_rate), and what its front end can
 //
