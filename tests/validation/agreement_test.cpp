@@ -289,7 +289,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "Better hardware makes none of 1,600 pairs slower, or saturate earlier, but where the simulation "
+    "Better hardware makes none of 1,600 pairs slower, or saturate earlier, but where the "
+    "simulation "
     "does not exclude it or a longer sample does not",
     "[validation]") {
   std::string found;
