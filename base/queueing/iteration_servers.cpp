@@ -314,16 +314,12 @@ class Path {
       b.decodes += s.work.decodes;
       work_.push_back(s.work);
     }
-    const IterationSpan span = q.time(work_);
+    const IterationSpan span = b.mixed ? q.time(work_) : h.with_contexts(q.time(work_));
     b.began = now;
     b.each = span.latency;
     b.count = 1;
-    Seconds period = span.period;
     if (!b.mixed) {
       const Seconds grows = span.token * q.gains;
-      const Seconds beyond = h.beyond_context() * span.token;
-      b.each = base::max(Seconds{}, b.each + beyond);
-      period = base::max(Seconds{}, period + beyond / static_cast<double>(q.stages));
       b.count = alike(b, now, grows);
       h.repeat(b.count - 1);
       h.unlooked += b.count;
@@ -331,7 +327,7 @@ class Path {
     }
     b.sent = 0;
     b.end = now + b.each * static_cast<double>(b.count);
-    h.stage = now + period;
+    h.stage = now + span.period;
     if (counts_) {
       iterations_ += static_cast<double>(b.count);
       mixed_ += b.mixed ? 1.0 : 0.0;
@@ -355,9 +351,7 @@ class Path {
     for (const Station& s : b.ranks) {
       work_.push_back({s.decodes, 0.0, 0.0, 0});
     }
-    const IterationSpan span = b.host->q->time(work_);
-    const double beyond = b.host->beyond_context() / static_cast<double>(b.host->q->stages);
-    return base::max(Seconds{}, span.period + beyond * span.token);
+    return b.host->with_contexts(b.host->q->time(work_)).period;
   }
 
   // How many iterations without prompts are sure to follow each other, each of which takes `grows` more than the one

@@ -69,6 +69,13 @@ double IterationHost::held_each() const {
          static_cast<double>(places());
 }
 
+IterationSpan IterationHost::with_contexts(IterationSpan span) const {
+  const Seconds beyond = (held_each() - q->each - q->context) * span.token;
+  span.latency = base::max(Seconds{}, span.latency + beyond);
+  span.period = base::max(Seconds{}, span.period + beyond / static_cast<double>(q->stages));
+  return span;
+}
+
 void IterationHost::comes(Id id) {
   auto place = incoming.end();
   while (place != incoming.begin() && job(*std::prev(place)).queued > job(id).queued) {

@@ -192,7 +192,8 @@ struct IterationHost {
   Seconds plan_of(Seconds now) const;
   std::int64_t places() const;
   double held_each() const;  // tokens' worth of a place, mean
-  double beyond_context() const { return held_each() - q->each - q->context; }  // C − c
+  // An iteration without prompts, with what C − c adds to it.
+  IterationSpan with_contexts(IterationSpan span) const;
 
  private:
   bool waits_for_more(const IterationMicroBatch& batch);
