@@ -15,6 +15,9 @@ class Fifo {
   T& front() { return entries_[first_]; }
   const T& front() const { return entries_[first_]; }
   T& back() { return entries_.back(); }
+  // The last entry is 1 from the back.
+  T& from_back(std::ptrdiff_t n) { return *(entries_.end() - n); }
+  const T& from_back(std::ptrdiff_t n) const { return *(entries_.end() - n); }
   const T* begin() const { return entries_.data() + first_; }
   const T* end() const { return entries_.data() + entries_.size(); }
   void push_back(const T& entry) {

@@ -10,6 +10,7 @@
 #include "base/queueing/time_samples.hpp"
 
 #include "sim/serving/lockstep_costs.hpp"
+#include "sim/serving/lockstep_front_end.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -27,6 +28,9 @@ constexpr double kApart = 4;          // iterations between two answers of a cli
 constexpr double kBundles = 4;        // arrivals of an iteration, or of a quarter of the places
 constexpr double kFullRounds = 2;     // that count, where the cache is full at times
 constexpr double kScarcePlaces = 64;  // clients that are followed where many wait for the cache
+constexpr double kBehind = 0.7;
+constexpr int kLongWarmUp = 8;
+constexpr double kFollowed = 800;     // iterations with prompts of a round, where the front end is behind
 constexpr double kPreempted = 0.04;   // of the sequences, at once
 constexpr Seconds kNever = Seconds::infinity();
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
@@ -45,17 +49,18 @@ class Lockstep : LockstepCosts {
     per_token_ = 1.0 / prompt_;
     follow(fits_);
     enough_ = ranks_ + 3.0 * std::max(1.0, budget(0.0) * per_token_) + 2.0;
-    intake_ = intake() * front_share_;
-    message_ = message_time() * front_share_ * s.serving->speculation.tokens_per_iteration();
-    overhead_ = s.serving->stack.request_overhead;
+    front_.set(intake() * front_share_, message(), s.serving->stack.request_overhead);
   }
 
   SteadyState solve() {
-    arrive(followed_, {});
+    front_.arrive(followed_, {});
+    front_.take_in({});
     double ends = places_;  // prompts served at the end of a round
     Seconds began;          // of the round
     Seconds before;         // that the round before took
     int rounds = 0;
+    const bool behind = falls_behind();
+    const int warm_up = behind ? kLongWarmUp : kWarmUp;
     double counted = 1.0;  // rounds that are counted
     int last = 0;          // event of the round before
     for (int event = 0; event < kMostEvents; ++event) {
@@ -66,12 +71,12 @@ class Lockstep : LockstepCosts {
       // The last prompt of a round is one of those of this iteration.
       const Seconds end = now_ - (served_ - ends) * each_;
       round_ = (end - began) / counted;
-      if (++rounds > kWarmUp || event > kMostEvents / 2 ||
-          (!full_ && distance(round_, before) < kSteady * round_)) {
+      if (++rounds > warm_up || event > kMostEvents / 2 ||
+          (!full_ && !behind && distance(round_, before) < kSteady * round_)) {
         break;
       }
       counted_.restart();
-      if (rounds == kWarmUp) {
+      if (rounds == warm_up) {
         counted = std::max(full_ ? kFullRounds : 1.0,
                            std::floor(kEnough / static_cast<double>(event + 1 - last)));
       }
@@ -84,12 +89,6 @@ class Lockstep : LockstepCosts {
   }
 
  private:
-  // Prompts that wait. The front end takes them in one after the other; a few count as one bundle.
-  struct Waiting {
-    double count = 0;
-    Seconds sent;   // the clients sent them
-    Seconds first;  // the scheduler has them, on average
-  };
   // Sequences that decode together.
   struct Group {
     double count = 0;
@@ -126,6 +125,16 @@ class Lockstep : LockstepCosts {
     }
   };
 
+  // Time of the front end for a sequence's tokens of an iteration.
+  Seconds message() const {
+    return message_time() * front_share_ * s_.serving->speculation.tokens_per_iteration();
+  }
+
+  // Whether the front end needs longer for the messages of an iteration without prompts than this takes.
+  bool falls_behind() const {
+    return decodes_ > 0.0 && running_ * message() > kBehind * alone(running_);
+  }
+
   // How many clients are followed, where `fit` prompts fill an iteration.
   void follow(double fit) {
     // Where prompts are cut, each rank has one.
@@ -133,7 +142,8 @@ class Lockstep : LockstepCosts {
     const double most = std::max(1.0, decodes_ > 0.0 ? decodes_ / kLeastAnswer : clients_);
     const bool scarce = running_ * held_tokens(s_) > cache_;  // sequences wait for the cache
     const double enough = scarce ? kScarcePlaces : kMostOwn * own;
-    places_ = std::max(1.0, std::round(running_ / std::clamp(running_ / enough, 1.0, most)));
+    const double alike = falls_behind() ? running_ / (kFollowed * fit) : running_ / enough;
+    places_ = std::max(1.0, std::round(running_ / std::clamp(alike, 1.0, most)));
     share_ = running_ / places_;
     own_ = scarce ? 0.0 : std::min(own, 0.5 * places_);
     others_ = (running_ - places_) / (places_ - own_);
@@ -148,7 +158,7 @@ class Lockstep : LockstepCosts {
       const double apart = own_ > 0.0 ? (1.0 - waits) * own / fit : 0.0;
       answer_ = std::max(1.0, std::round((decodes_ + apart) / share_ - apart));
     }
-    bundle_ = std::max(1.0, std::floor(std::min(fit, places_ / kBundles) / kBundles));
+    front_.bundle(std::max(1.0, std::floor(std::min(fit, places_ / kBundles) / kBundles)));
     grown_ = decodes_ / answer_;
   }
 
@@ -162,33 +172,11 @@ class Lockstep : LockstepCosts {
     return followed + others_ * std::max(0.0, followed - own_);
   }
 
-  // Prompts of clients that have their answers at `now`.
-  void arrive(double count, Seconds now) {
-    front_ = base::max(front_, now);
-    while (count > 1e-9) {
-      const double taken = std::min(count, bundle_);
-      waiting_.push_back({taken, now, front_ + 0.5 * (taken + 1.0) * intake_ + overhead_});
-      front_ += taken * intake_;
-      count -= taken;
-    }
-  }
-
   // Prompts that the scheduler has, as far as there are slots, and no more than prompts() takes.
   double ready() const {
     const double free = places_ - b_;
     const Seconds known = ahead_ && b_ > 0.0 ? planned_ : now_;
-    const double most = std::min(free, enough_);
-    double count = 0.0;
-    for (const Waiting& w : waiting_) {
-      if (w.first > known) {
-        break;
-      }
-      count += w.count;
-      if (count >= most) {
-        return std::min(count, free);
-      }
-    }
-    return count;
+    return std::min(free, front_.ready(known, std::min(free, enough_)));
   }
 
   // Tokens in the KV cache.
@@ -212,16 +200,19 @@ class Lockstep : LockstepCosts {
       prompts(n, b);
       return;
     }
-    const bool closed = b_ >= places_ || waiting_.empty() || waits > 0.0 || !preempted_.empty();
-    const Seconds next = closed ? kNever : waiting_.front().first;
+    const bool closed = b_ >= places_ || front_.nobody_waits() || waits > 0.0 || !preempted_.empty();
+    const Seconds t = alone(b);
+    // No message comes before these intakes.
+    front_.take_in(closed || b_ <= 0.0 ? kNever : now_ + t);
+    const bool intake = front_.intake_is_next();
+    const Seconds next = closed ? kNever : front_.next();
     if (b_ <= 0.0) {
       now_ = base::max(now_, next);
       return;
     }
     // Iterations without prompts, until one arrives or a group ends.
-    const Seconds t = alone(b);
     const double arrives = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 0.0;
-    const double until = arrives + (ahead_ ? 1.0 : 0.0);
+    const double until = arrives + (ahead_ && !intake ? 1.0 : 0.0);
     double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
     if (limited_) {
       const double full = std::floor((cache_ - held(b)) / (b * grown_));
@@ -234,7 +225,7 @@ class Lockstep : LockstepCosts {
     pass(count, t, b);
     decode(count);
     counted_.iterations += count;
-    send(count * b, b);
+    front_.send(count * b, b, now_);
     end_groups();
   }
 
@@ -259,21 +250,13 @@ class Lockstep : LockstepCosts {
     run_mixed(iterations, t, b, whole);
     served_ += whole;
     each_ = iterations * t / whole;
-    double left = whole;
-    while (left > 1e-9) {
-      Waiting& w = waiting_.front();
-      const double taken = std::min(left, w.count);
-      counted_.ttft.push_back({front_ - w.sent, taken});
-      left -= taken;
-      w.count -= taken;
-      if (w.count <= 1e-9) {
-        waiting_.pop_front();
-      }
-    }
+    front_.leave(whole, [this](Seconds sent, double count) {
+      counted_.ttft.push_back({front_.free() - sent, count});
+    });
     if (decodes_ > 0.0) {
-      join({whole, input_, answer_, front_});
+      join({whole, input_, answer_, front_.free()});
     } else {
-      arrive(whole, front_);
+      front_.arrive(whole, now_);
     }
     end_groups();
   }
@@ -303,7 +286,7 @@ class Lockstep : LockstepCosts {
     if (!first_) {
       decode(iterations);
     }
-    send(beside * iterations + firsts, beside + firsts);
+    front_.send(beside * iterations + firsts, beside + firsts, now_);
   }
 
   void join(const Preempted& sequences) {
@@ -344,19 +327,14 @@ class Lockstep : LockstepCosts {
     end_groups();
   }
 
-  // Messages of iterations that have ended, and of the last of them.
-  void send(double tokens, double last) {
-    front_ = base::max(front_ + (tokens - last) * message_, now_) + last * message_;
-  }
-
   void end_groups() {
     while (!groups_.empty() && groups_.front().ends <= iteration_ + 1e-6) {
       const Group group = groups_.front();
       groups_.pop_front();
       b_ -= group.count;
       held_ -= group.count * (input_ + decodes_);
-      counted_.stays.push_back({front_ - group.began, group.count});
-      arrive(group.count, front_);
+      counted_.stays.push_back({front_.free() - group.began, group.count});
+      front_.arrive(group.count, now_);
     }
     if (b_ < 1e-9) {
       b_ = held_ = 0.0;
@@ -456,14 +434,9 @@ class Lockstep : LockstepCosts {
   double own_ = 1;        // clients between two answers that stand for themselves alone
   double others_ = 0;     // clients that each further one stands for beside itself
   double enough_ = 1;     // prompts: more of them change nothing in the next iterations
-  double bundle_ = 1;     // prompts that count as one arrival
-  Seconds intake_;        // of a request
-  Seconds message_;       // of a sequence's tokens of an iteration
-  Seconds overhead_;      // of a request
   bool ahead_;            // iterations are planned ahead
   Seconds now_;
   Seconds planned_;       // start of the last iteration, when the next one was planned
-  Seconds front_;         // when the front end is free
   double iteration_ = 0;  // iterations with decodes so far
   double b_ = 0;          // sequences that decode
   double held_ = 0;       // their tokens
@@ -474,7 +447,7 @@ class Lockstep : LockstepCosts {
   Seconds each_;          // of those of the last iteration with prompts
   Round counted_;
   Seconds round_;  // that it took
-  base::queueing::Fifo<Waiting> waiting_;
+  LockstepFrontEnd front_;
   base::queueing::Fifo<Group> groups_;
   std::vector<Preempted> preempted_;  // the last is the first to run again
 };
