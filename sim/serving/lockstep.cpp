@@ -27,10 +27,11 @@ constexpr double kLeastAnswer = 8;    // iterations of a followed client's answe
 constexpr double kApart = 4;          // iterations between two answers of a client, about
 constexpr double kBundles = 4;        // arrivals of an iteration, or of a quarter of the places
 constexpr double kFullRounds = 2;     // that count, where the cache is full at times
+constexpr double kCoarseBundles = 2;  // the same, where the front end keeps up
 constexpr double kScarcePlaces = 64;  // clients that are followed where many wait for the cache
-constexpr double kBehind = 0.7;
-constexpr int kLongWarmUp = 8;
-constexpr double kFollowed = 800;     // iterations with prompts of a round, where the front end is behind
+constexpr double kBehind = 0.65;      // of an iteration, that the front end works for it
+constexpr int kLongWarmUp = 8;        // rounds, where it may fall behind
+constexpr double kFollowed = 800;     // iterations with prompts of a round there, at most
 constexpr double kPreempted = 0.04;   // of the sequences, at once
 constexpr Seconds kNever = Seconds::infinity();
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
@@ -54,13 +55,11 @@ class Lockstep : LockstepCosts {
 
   SteadyState solve() {
     front_.arrive(followed_, {});
-    front_.take_in({});
     double ends = places_;  // prompts served at the end of a round
     Seconds began;          // of the round
     Seconds before;         // that the round before took
     int rounds = 0;
-    const bool behind = falls_behind();
-    const int warm_up = behind ? kLongWarmUp : kWarmUp;
+    const int warm_up = behind_ ? kLongWarmUp : kWarmUp;
     double counted = 1.0;  // rounds that are counted
     int last = 0;          // event of the round before
     for (int event = 0; event < kMostEvents; ++event) {
@@ -72,7 +71,7 @@ class Lockstep : LockstepCosts {
       const Seconds end = now_ - (served_ - ends) * each_;
       round_ = (end - began) / counted;
       if (++rounds > warm_up || event > kMostEvents / 2 ||
-          (!full_ && !behind && distance(round_, before) < kSteady * round_)) {
+          (!full_ && !behind_ && distance(round_, before) < kSteady * round_)) {
         break;
       }
       counted_.restart();
@@ -130,9 +129,15 @@ class Lockstep : LockstepCosts {
     return message_time() * front_share_ * s_.serving->speculation.tokens_per_iteration();
   }
 
-  // Whether the front end needs longer for the messages of an iteration without prompts than this takes.
-  bool falls_behind() const {
-    return decodes_ > 0.0 && running_ * message() > kBehind * alone(running_);
+  // Whether the front end may fall behind the iterations, without prompts or with `fit` of them.
+  bool falls_behind(double fit) const {
+    if (decodes_ <= 0.0) {
+      return false;
+    }
+    const Seconds messages = running_ * message();
+    const Seconds t = alone(running_);
+    return messages > kBehind * t ||
+           messages + fit * intake() * front_share_ > kBehind * (t + extra(fit));
   }
 
   // How many clients are followed, where `fit` prompts fill an iteration.
@@ -142,7 +147,8 @@ class Lockstep : LockstepCosts {
     const double most = std::max(1.0, decodes_ > 0.0 ? decodes_ / kLeastAnswer : clients_);
     const bool scarce = running_ * held_tokens(s_) > cache_;  // sequences wait for the cache
     const double enough = scarce ? kScarcePlaces : kMostOwn * own;
-    const double alike = falls_behind() ? running_ / (kFollowed * fit) : running_ / enough;
+    behind_ = falls_behind(fit);
+    const double alike = behind_ ? running_ / (kFollowed * fit) : running_ / enough;
     places_ = std::max(1.0, std::round(running_ / std::clamp(alike, 1.0, most)));
     share_ = running_ / places_;
     own_ = scarce ? 0.0 : std::min(own, 0.5 * places_);
@@ -158,7 +164,8 @@ class Lockstep : LockstepCosts {
       const double apart = own_ > 0.0 ? (1.0 - waits) * own / fit : 0.0;
       answer_ = std::max(1.0, std::round((decodes_ + apart) / share_ - apart));
     }
-    front_.bundle(std::max(1.0, std::floor(std::min(fit, places_ / kBundles) / kBundles)));
+    const double bundles = behind_ ? kBundles : kCoarseBundles;
+    front_.bundle(std::max(1.0, std::floor(std::min(fit, places_ / kBundles) / bundles)));
     grown_ = decodes_ / answer_;
   }
 
@@ -204,15 +211,22 @@ class Lockstep : LockstepCosts {
     const Seconds t = alone(b);
     // No message comes before these intakes.
     front_.take_in(closed || b_ <= 0.0 ? kNever : now_ + t);
-    const bool intake = front_.intake_is_next();
-    const Seconds next = closed ? kNever : front_.next();
+    Seconds next = kNever;
+    double ahead = ahead_ ? 1.0 : 0.0;
+    if (!closed) {
+      next = front_.first();
+      if (front_.sent() < next) {
+        next = front_.sent();
+        ahead = 0.0;
+      }
+    }
     if (b_ <= 0.0) {
       now_ = base::max(now_, next);
       return;
     }
     // Iterations without prompts, until one arrives or a group ends.
     const double arrives = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 0.0;
-    const double until = arrives + (ahead_ && !intake ? 1.0 : 0.0);
+    const double until = arrives + ahead;
     double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
     if (limited_) {
       const double full = std::floor((cache_ - held(b)) / (b * grown_));
@@ -222,6 +236,7 @@ class Lockstep : LockstepCosts {
       }
       count = std::max(1.0, std::min(count, full));
     }
+    without_ = first_ ? Seconds{} : t;
     pass(count, t, b);
     decode(count);
     counted_.iterations += count;
@@ -259,6 +274,12 @@ class Lockstep : LockstepCosts {
       front_.arrive(whole, now_);
     }
     end_groups();
+  }
+
+  // What b decodes take of an iteration with prompts.
+  Seconds beside(double b) {
+    without_ = first_ ? Seconds{} : alone(b);
+    return without_;
   }
 
   void pass(double iterations, Seconds t, double b) {
@@ -334,7 +355,7 @@ class Lockstep : LockstepCosts {
       b_ -= group.count;
       held_ -= group.count * (input_ + decodes_);
       counted_.stays.push_back({front_.free() - group.began, group.count});
-      front_.arrive(group.count, now_);
+      front_.arrive(group.count, now_ + without_);
     }
     if (b_ < 1e-9) {
       b_ = held_ = 0.0;
@@ -434,8 +455,10 @@ class Lockstep : LockstepCosts {
   double own_ = 1;        // clients between two answers that stand for themselves alone
   double others_ = 0;     // clients that each further one stands for beside itself
   double enough_ = 1;     // prompts: more of them change nothing in the next iterations
+  bool behind_ = false;   // the front end falls behind
   bool ahead_;            // iterations are planned ahead
   Seconds now_;
+  Seconds without_;       // least time of an iteration
   Seconds planned_;       // start of the last iteration, when the next one was planned
   double iteration_ = 0;  // iterations with decodes so far
   double b_ = 0;          // sequences that decode

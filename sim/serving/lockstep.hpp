@@ -11,7 +11,7 @@
 //               launches do
 //   join        prompts that are complete become a group: it decodes in the next O iterations
 //   end         the clients of a group have their last token. They send again: messages, request overhead and intake go
-//               through the front end one after the other
+//               through the front end one after the other, in the order of their times (sim/serving/lockstep_front_end.hpp)
 //   slot        a prompt waits until fewer than n sequences run
 //   cache       those in step grow together. If the KV cache is full, the newest sequences lose their place. Before any
 //               other prompt, and as soon as the cache has room, their tokens are computed again
@@ -30,7 +30,8 @@
 // Prompts count with their mean length. Where there would be many groups, one client of k is followed, with an answer of
 // O/k iterations: a round has 1/k of the iterations, with prompts and without. What a client does between two answers is
 // the same, so the few clients that are there stand for themselves, and not for k. The rate is that of the slots; TTFT
-// and TPOT of all clients follow from it by Little's law.
+// and TPOT of all clients follow from it by Little's law. The front end falls behind for as long as a round lasts: where
+// its work for an iteration takes most of that iteration, nearly all clients are followed, for more rounds.
 #pragma once
 
 #include "sim/result/steady_state.hpp"

@@ -34,28 +34,27 @@ class LockstepFrontEnd {
   base::Seconds free() const { return free_; }
   bool nobody_waits() const { return waiting_.empty(); }
 
-  // Prompts of clients that have their answers now, when their last message is served.
-  void arrive(double count, base::Seconds now) {
-    free_ = base::max(free_, now);
+  // Prompts of clients that have their answers when the last message is served. No other message comes before `soon`.
+  void arrive(double count, base::Seconds soon) {
+    const bool at_once = pending_ == 0 && served_ <= soon;
+    double most = 1.0;  // the first one alone decides when the others follow
     while (count > 1e-9) {
-      const double taken = std::min(count, bundle_);
-      waiting_.push_back({taken, free_, base::Seconds::infinity()});
-      ++pending_;
+      const double taken = std::min(count, most);
+      most = bundle_;
       count -= taken;
+      if (at_once) {
+        waiting_.push_back({taken, served_, taken_in(taken)});
+      } else {
+        waiting_.push_back({taken, served_, base::Seconds::infinity()});
+        ++pending_;
+      }
     }
   }
 
   // Takes in the prompts that were sent until `time`.
   void take_in(base::Seconds time) {
-    while (pending_ > 0) {
-      Waiting& next = waiting_.from_back(pending_);
-      if (next.sent > time) {
-        return;
-      }
-      free_ = base::max(free_, next.sent);
-      next.first = free_ + 0.5 * (next.count + 1.0) * intake_ + overhead_;
-      free_ += next.count * intake_;
-      --pending_;
+    if (pending_ > 0) {
+      take_in_all(time);
     }
   }
 
@@ -64,15 +63,14 @@ class LockstepFrontEnd {
     free_ += (tokens - last) * message_;
     take_in(now);
     free_ = base::max(free_, now) + last * message_;
+    served_ = free_;
   }
 
-  // Whether a prompt is taken in before the scheduler gets one.
-  bool intake_is_next() const {
-    return pending_ > 0 && waiting_.from_back(pending_).sent < waiting_.front().first;
-  }
-  // The time of that. There are prompts.
-  base::Seconds next() const {
-    return intake_is_next() ? waiting_.from_back(pending_).sent : waiting_.front().first;
+  // When the scheduler gets the next prompt that it has taken in. There are prompts.
+  base::Seconds first() const { return waiting_.front().first; }
+  // When the next prompt is sent that it has yet to take in.
+  base::Seconds sent() const {
+    return pending_ > 0 ? waiting_.from_back(pending_).sent : base::Seconds::infinity();
   }
 
   // Prompts that the scheduler has at `known`, counted up to `most`.
@@ -106,11 +104,26 @@ class LockstepFrontEnd {
   }
 
  private:
+  void take_in_all(base::Seconds time) {
+    while (pending_ > 0 && waiting_.from_back(pending_).sent <= time) {
+      Waiting& next = waiting_.from_back(pending_--);
+      free_ = base::max(free_, next.sent);
+      next.first = taken_in(next.count);
+    }
+  }
+  // The scheduler has them then, on average.
+  base::Seconds taken_in(double count) {
+    const base::Seconds first = free_ + 0.5 * (count + 1.0) * intake_ + overhead_;
+    free_ += count * intake_;
+    return first;
+  }
+
   base::Seconds intake_;    // of a request
   base::Seconds message_;   // of a sequence's tokens of an iteration
   base::Seconds overhead_;  // of a request
   double bundle_ = 1;       // prompts that count as one arrival
   base::Seconds free_;
+  base::Seconds served_;        // when the last message is
   std::ptrdiff_t pending_ = 0;  // the last entries of `waiting_`, which it has yet to take in
   base::queueing::Fifo<Waiting> waiting_;
 };

@@ -111,4 +111,21 @@ TEST_CASE("Clients in step whose prompts wait for launches are no slower with a 
   }
 }
 
+// The front end is 58 to 83 % busy. It has messages of ended iterations to send before it takes in the next prompts.
+TEST_CASE("Clients wait for the messages that the front end still has to send", "[laws]") {
+  for (const std::int64_t clients : {128, 256, 512}) {
+    const Both both("trtllm", clients, 1024, 512);
+    INFO(clients << " clients");
+    CHECK(both.estimated.ttft_p50 / both.simulated.ttft.p50 == Approx(1.0).margin(0.05));
+    CHECK(both.estimated.ttft_tail.p95 / both.simulated.ttft.p95 == Approx(1.0).margin(0.05));
+  }
+}
+
+// All of 1,024 clients are followed: one of k has 1/k of the iterations in which the front end falls behind.
+TEST_CASE("The front end falls as far behind with answers of all their lengths", "[laws]") {
+  const Both both("trtllm", 1024, 128, 200, "hgx_b200", 1);
+  CHECK(both.estimated.ttft_p50 / both.simulated.ttft.p50 == Approx(1.0).margin(0.05));
+  CHECK(both.estimated.ttft_tail.p95 / both.simulated.ttft.p95 == Approx(1.0).margin(0.05));
+}
+
 }  // namespace roofcast::sim::laws_replay_clients_in_step
