@@ -15,6 +15,8 @@ namespace {
 using base::Seconds;
 using models::Share;
 
+constexpr double kMostHost = 0.999;  // of TTFT: shares of the iterations are told of the rest
+
 void sort_greatest_first(std::vector<Share>& shares) {
   std::stable_sort(shares.begin(), shares.end(),
                    [](const Share& a, const Share& b) { return a.share > b.share; });
@@ -143,6 +145,7 @@ void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate
                   decodes ? in_flight(prefill, steady) : prefill_stages);
   }
   tpot.hold_up(steady.held_up);
+  ttft.hold_up(std::min(steady.ttft_host, kMostHost));
   Causes causes{ttft.shares(), tpot.shares(), {}, {}};
   causes.throughput =
       pools && steady.throughput_limit != steady.tpot_limit ? causes.ttft : causes.tpot;
@@ -157,15 +160,16 @@ void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate
 
 namespace {
 
+double share_of(const std::vector<Share>& shares, models::Cause cause) {
+  const auto found =
+      std::find_if(shares.begin(), shares.end(), [&](const Share& s) { return s.cause == cause; });
+  return found != shares.end() ? found->share : 0.0;
+}
+
 // What has most of a time. The tensor cores, where they have more than half.
 Limited most_of(const std::vector<Share>& shares) {
-  const auto share_of = [&](models::Cause cause) {
-    const auto found = std::find_if(shares.begin(), shares.end(),
-                                    [&](const Share& s) { return s.cause == cause; });
-    return found != shares.end() ? found->share : 0.0;
-  };
-  const models::Cause cause = models::verdict_of(shares, share_of(models::Cause::tensor));
-  return {models::name(cause), share_of(cause), shares};
+  const models::Cause cause = models::verdict_of(shares, share_of(shares, models::Cause::tensor));
+  return {models::name(cause), share_of(shares, cause), shares};
 }
 
 }  // namespace
@@ -185,9 +189,10 @@ Limited limited(const ServingEstimate& estimate, std::string_view metric) {
   }
   const Limit limit = ttft ? steady.ttft_limit : tpot ? steady.tpot_limit : steady.throughput_limit;
   const std::vector<Share>& shares = ttft ? causes.ttft : tpot ? causes.tpot : causes.throughput;
-  const bool launches =  // in the iterations; else it is the front end
-      limit == Limit::host && !shares.empty() && shares.front().cause == models::Cause::host;
-  if ((limit >= Limit::host && !launches) || shares.empty()) {
+  if (limit == Limit::host) {  // launches in the iterations, or the front end
+    return {name(limit), share_of(shares, models::Cause::host), shares};
+  }
+  if (limit > Limit::host || shares.empty()) {
     return {name(limit), 0.0, limit == Limit::waiting ? shares : std::vector<Share>()};
   }
   return most_of(shares);

@@ -6,7 +6,8 @@
 // `roofcast kernel` explains it. The causes of an iteration are those of its operators, each as long as its operator, and
 // the host. A share is an elasticity: a cause with a share of 30 % that gets 1 % shorter makes the time 0.3 % shorter.
 //
-//   TTFT               an iteration with prompts, and the one that was planned before where a scheduler plans ahead
+//   TTFT               an iteration with prompts, and the one that was planned before where a scheduler plans ahead. The
+//                      host has what the front end takes before the scheduler and after the iterations, waits for it too
 //   TPOT, throughput   the mean iteration: 1 − s decodes alone and s with prompts, s = SteadyState::prefill_share; of two
 //                      pools an iteration of the decode pool, and of throughput that of the pool which limits it. Where
 //                      tokens wait for the front end, that share of TPOT is the host's; none of throughput where the front

@@ -30,12 +30,14 @@ struct SteadyState {
   double tokens_per_iteration = 1;  // output tokens that an iteration adds to a sequence
   double front_end = 0;             // utilisation of its processes; of one pool
   double held_up = 0;               // share of TPOT that tokens wait for the front end
-  double prefill_share = 0;         // share of iterations that carry prompt tokens
-  double prompt_share = 0;          // share of the GPUs' busy time that prompts take
-  base::Watts power;                // mean power of one GPU; NaN if the TDP is not known
-  double decode_clock = 1;          // share of the full clock, in iterations without prompts
-  double prefill_clock = 1;         // the same in iterations with prompts
-  models::Spread ttft_spread;       // of the mean TTFT, from the errors of operators alone
+  double ttft_host =
+      0;  // share of TTFT in the front end, before the scheduler and after the iterations
+  double prefill_share = 0;    // share of iterations that carry prompt tokens
+  double prompt_share = 0;     // share of the GPUs' busy time that prompts take
+  base::Watts power;           // mean power of one GPU; NaN if the TDP is not known
+  double decode_clock = 1;     // share of the full clock, in iterations without prompts
+  double prefill_clock = 1;    // the same in iterations with prompts
+  models::Spread ttft_spread;  // of the mean TTFT, from the errors of operators alone
   models::Spread tpot_spread;
   Limit ttft_limit = Limit::latency;
   Limit tpot_limit = Limit::latency;

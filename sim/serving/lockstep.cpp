@@ -108,6 +108,9 @@ class Lockstep : LockstepCosts {
     Seconds time;
     Seconds present;  // of all sequences, from their first tokens to their last
     Seconds lost;     // of these, preempted
+    double prompts = 0;
+    Seconds taken_in;  // of these: from the client to the scheduler
+    Seconds sending;   // from the end of the iteration to the client
     base::TimeSamples ttft;
     base::TimeSamples stays;  // from the first token to the last
 
@@ -117,8 +120,8 @@ class Lockstep : LockstepCosts {
     }
 
     void restart() {
-      iterations = mixed = 0;
-      time = present = lost = Seconds{};
+      iterations = mixed = prompts = 0;
+      time = present = lost = taken_in = sending = Seconds{};
       ttft.clear();
       stays.clear();
     }
@@ -207,26 +210,20 @@ class Lockstep : LockstepCosts {
       prompts(n, b);
       return;
     }
-    const bool closed = b_ >= places_ || front_.nobody_waits() || waits > 0.0 || !preempted_.empty();
+    const bool closed =
+        b_ >= places_ || front_.nobody_waits() || waits > 0.0 || !preempted_.empty();
     const Seconds t = alone(b);
     // No message comes before these intakes.
     front_.take_in(closed || b_ <= 0.0 ? kNever : now_ + t);
-    Seconds next = kNever;
-    double ahead = ahead_ ? 1.0 : 0.0;
-    if (!closed) {
-      next = front_.first();
-      if (front_.sent() < next) {
-        next = front_.sent();
-        ahead = 0.0;
-      }
-    }
+    const bool intake = !closed && front_.sent() < front_.first();
+    const Seconds next = closed ? kNever : intake ? front_.sent() : front_.first();
     if (b_ <= 0.0) {
       now_ = base::max(now_, next);
       return;
     }
     // Iterations without prompts, until one arrives or a group ends.
     const double arrives = next > now_ ? std::ceil((next - now_) / t - 1e-9) : 0.0;
-    const double until = arrives + ahead;
+    const double until = arrives + (ahead_ && !intake ? 1.0 : 0.0);
     double count = std::max(1.0, std::min(until, groups_.front().ends - iteration_));
     if (limited_) {
       const double full = std::floor((cache_ - held(b)) / (b * grown_));
@@ -265,21 +262,18 @@ class Lockstep : LockstepCosts {
     run_mixed(iterations, t, b, whole);
     served_ += whole;
     each_ = iterations * t / whole;
-    front_.leave(whole, [this](Seconds sent, double count) {
+    front_.leave(whole, [this](Seconds sent, Seconds first, double count) {
       counted_.ttft.push_back({front_.free() - sent, count});
+      counted_.taken_in += count * (first - sent);
     });
+    counted_.prompts += whole;
+    counted_.sending += whole * (front_.free() - now_);
     if (decodes_ > 0.0) {
       join({whole, input_, answer_, front_.free()});
     } else {
       front_.arrive(whole, now_);
     }
     end_groups();
-  }
-
-  // What b decodes take of an iteration with prompts.
-  Seconds beside(double b) {
-    without_ = first_ ? Seconds{} : alone(b);
-    return without_;
   }
 
   void pass(double iterations, Seconds t, double b) {
@@ -429,9 +423,11 @@ class Lockstep : LockstepCosts {
     found.running =
         std::max(found.present, std::min(running_, std::floor(cache_ / held_tokens(s_))));
     found.interval = decodes_ > 0.0 ? stay / decodes_ : Seconds{};
-    found.first = both(1.0, found.present);
-    const Seconds waited =
-        base::max(Seconds{}, first - found.first - s_.serving->stack.request_overhead - intake());
+    const Seconds iterations = both(1.0, found.present);
+    const double prompts = std::max(1.0, counted_.prompts);
+    found.sending = counted_.sending / prompts;
+    found.first = iterations + found.sending;
+    const Seconds waited = base::max(Seconds{}, first - found.first - counted_.taken_in / prompts);
     (clients_ > slots_ ? found.slot : found.waits) = waited;
     found.first += found.waits;
     found.share = decodes_ > 0.0 ? counted_.mixed / std::max(1.0, counted_.iterations) : 1.0;

@@ -88,13 +88,13 @@ class LockstepFrontEnd {
     return count;
   }
 
-  // So many prompts begin. Calls `each` with the times when they were sent, and how many.
+  // So many prompts begin. Calls `each` with the times when they were sent and when the scheduler had them, and how many.
   template <class Each>
   void leave(double count, Each each) {
     while (count > 1e-9) {
       Waiting& w = waiting_.front();
       const double taken = std::min(count, w.count);
-      each(w.sent, taken);
+      each(w.sent, w.first, taken);
       count -= taken;
       w.count -= taken;
       if (w.count <= 1e-9) {

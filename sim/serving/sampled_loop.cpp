@@ -127,6 +127,7 @@ class SampledLoop : Server {
     found.slot = followed.slot;
     found.waits = followed.waits;
     found.first = followed.first;
+    found.sending = followed.handed;
     found.share = followed.path.mixed;
     found.interval = decodes_ > 0.0 ? followed.decoding / decodes_ : Seconds{};
     r.held_up = followed.held_share();

@@ -47,7 +47,8 @@ struct FollowedSample {
   base::Seconds slot;     // wait for it
   base::Seconds waits;    // for other prompts
   base::Seconds first;    // these waits, and the iterations of the prompt
-  base::Seconds handed;   // from the prompt's end to the first token: of two pools
+  base::Seconds
+      handed;  // from the prompt's end to the first token: the front end, or the second pool
   base::Seconds held_up;  // of `decoding`, by the front end
   double attainment = std::numeric_limits<double>::quiet_NaN();
   double error = 0.0;        // standard error of `decoding`, over it; 0 of few requests

@@ -171,20 +171,23 @@ void Server::report_iterations(const Solution& found, SteadyState& r) {
       mix.prompt_share(std::max(0.0, all_rate - mixed_rate), mixed_rate, decodes_ > 0.0);
   const models::Uncertainty& u = s_.platform->machine.uncertainty;
   const Seconds ttft = r.ttft_mean;
-  const Seconds own = found.first - found.waits;
+  const Seconds own = found.first - found.waits - found.sending;
   const Seconds stages = s_.traffic->stages.mean;
   r.tpot_spread = mix.tpot_spread(found.share, u);
   r.ttft_spread = mix.ttft_spread(std::min(1.0, found.first / ttft),
                                   std::min(1.0, found.slot / ttft), r.tpot_spread, u);
+  const Seconds host =
+      base::max(Seconds{}, ttft - stages - found.slot - found.first + found.sending);
+  r.ttft_host = std::min(1.0, host / ttft);
   r.ttft_limit = mixed.limit();
   if (stages > 0.5 * ttft) {
     r.ttft_limit = Limit::stages;
+  } else if (host > base::max(found.slot, base::max(found.waits, own))) {
+    r.ttft_limit = Limit::host;
   } else if (found.slot > base::max(found.waits, own)) {
     r.ttft_limit = Limit::slots;
   } else if (found.waits > own) {
     r.ttft_limit = Limit::waiting;
-  } else if (ttft - stages - found.slot - found.first > own) {
-    r.ttft_limit = Limit::host;
   }
   r.tpot_limit = mix.limit(found.share, r.held_up);
 }

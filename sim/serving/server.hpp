@@ -50,7 +50,8 @@ class Server {
     double running = 0;      // sequences with a slot
     base::Seconds slot;      // wait for a slot
     base::Seconds waits;     // for other prompts
-    base::Seconds first;     // this wait, and the iterations of the prompt
+    base::Seconds first;     // this wait, the iterations of the prompt, and then the front end
+    base::Seconds sending;   // of this, the front end
     base::Seconds interval;  // between decodes
     double share = 0;        // of the iterations, with prompts
   };

@@ -10,7 +10,9 @@
 //              ends of both can serve
 //
 // Closed loop. Of equal requests, the answers that run are partly done at the start: clients that start together spread,
-// but only after some twenty requests each. Sessions of agents pause before each request.
+// but only after some twenty requests each. As many run as Little's law finds from few on: of a batch that is padded or
+// spread more widely, a larger number could last too, and a replay does not come to it. Sessions of agents pause before
+// each request.
 //
 // Of more than 16 replicas in a pool, an equal part of both pools is followed, with its part of the traffic, where there
 // is one with whole numbers of replicas and at least eight in the larger pool.

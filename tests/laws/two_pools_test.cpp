@@ -239,4 +239,23 @@ TEST_CASE("An estimate of two pools agrees with their simulation", "[laws]") {
   }
 }
 
+// 257 sequences or more would decode in a padded batch of 512, and last as long as keeps them that many. From the start of
+// a replay on, prompts come one after the other: no more than 194 decode.
+TEST_CASE("Clients of two pools reach the batch of their simulation, where a larger one would last",
+          "[laws]") {
+  for (const int clients : {300, 350, 900}) {
+    const StreamedScenario s = read_streamed_scenario(base::parse_document(
+        "test", document(", replicas: 2", ", max_sequences: 512",
+                         "{input_tokens: 2048, output_tokens: 512, concurrency: " +
+                             std::to_string(clients) +
+                             ", requests: " + std::to_string(8 * clients) + "}")));
+    const ServingEstimate e = estimated(s.scenario);
+    INFO(clients << " clients");
+    const SimulationSummary summary =
+        summarise(laws::run(s), static_cast<std::size_t>(3 * clients), {});
+    CHECK(e.steady.ttft_mean.si() == Approx(summary.ttft.mean.si()).epsilon(0.05));
+    CHECK(e.steady.tpot.si() == Approx(summary.tpot.p50.si()).epsilon(0.05));
+  }
+}
+
 }  // namespace roofcast::sim::laws_two_pools
