@@ -28,6 +28,7 @@ using base::Seconds;
 constexpr std::int64_t kMostReplicas = 16;  // of a pool, that are followed
 constexpr std::int64_t kFewReplicas = 8;  // of the larger pool, at least, where a part is followed
 constexpr int kRounds = 30;
+constexpr int kSteps = 32;  // up to all sequences, to the first where more clients would be needed
 constexpr double kClose = 1e-4;       // relative
 constexpr double kNearlyFull = 0.95;  // of the bound, in a closed loop
 
@@ -138,8 +139,8 @@ class TwoPools {
   PoolsState closed(std::span<const Seconds> pauses) {
     const auto all = as_double(s_.traffic->concurrency);
     const double clients = std::max(1.0, std::round(all / as_double(parts_)));
-    const double decoding = decodes_ > 0.0 && s_.scans ? present(all) : 0.0;
-    const double spread = decodes_ > 0.0 && alike() ? places() / as_double(parts_) : 0.0;
+    const double decoding = decodes_ > 0.0 && (s_.scans || alike()) ? present(all) : 0.0;
+    const double spread = alike() ? decoding / as_double(parts_) : 0.0;
     const double running = std::min(clients, std::floor(spread));
     const FollowedSample followed =
         s_.scans ? roughly(rate_with(decoding), decoding)
@@ -229,15 +230,25 @@ class TwoPools {
     return squared_variation(s_.traffic->input) + squared_variation(s_.traffic->output) == 0.0;
   }
 
-  // Sequences that decode where so many clients do that or have their prompts computed (Little's law).
+  // Sequences that decode where so many clients do that or have their prompts computed (Little's law): the least number,
+  // as they come one after the other. Of iterations that are padded, a larger one can meet the law too.
   double present(double clients) {
-    double least = 0.0;
-    double most = std::min(clients, places());
+    const double all = std::min(clients, places());
+    const auto is_beyond = [&](double d) {
+      const Hertz now = rate(std::max(d, kClose));
+      return now > bound() || now * (alone(d) + prompt_wait(now).mean) + d > clients;
+    };
+    double most = all;
+    for (int i = 1; i < kSteps; ++i) {
+      if (const double d = all * i / kSteps; is_beyond(d)) {
+        most = d;
+        break;
+      }
+    }
+    double least = most - all / kSteps;
     for (int i = 0; i < kRounds && most - least > kClose * most; ++i) {
       const double d = 0.5 * (least + most);
-      const Hertz now = rate(std::max(d, kClose));
-      const bool beyond = now > bound() || now * (alone(d) + prompt_wait(now).mean) + d > clients;
-      (beyond ? most : least) = d;
+      (is_beyond(d) ? most : least) = d;
     }
     return most;
   }
@@ -280,6 +291,7 @@ class TwoPools {
     const Seconds service = base::max(Seconds{}, followed.first - followed.waits - followed.handed);
     const Seconds place = base::max(Seconds{}, followed.handed - whole_);
     const Seconds host = r.ttft_mean - stages.mean - waits - service - followed.handed;
+    r.ttft_host = std::clamp(host / r.ttft_mean, 0.0, 1.0);
     r.ttft_limit = longest({{waits, Limit::waiting},
                             {service, prompts.limit()},
                             {place, Limit::slots},
