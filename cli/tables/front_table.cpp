@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
 #include "sim/result/metrics.hpp"
 
@@ -28,6 +29,15 @@ std::string limit_cell(const sim::ResultTable& table, const sim::ResultColumn& c
   return share == nullptr || share->is_empty(row)
              ? column.cell(row)
              : fmt::format("{} ({:.0f} %)", column.cell(row), 100.0 * share->number(row));
+}
+
+// Whether the point of a row serves prompts.
+bool serves_prompts(const sim::ResultTable& table, std::size_t row) {
+  const auto is_filled = [&](std::string_view name) {
+    const sim::ResultColumn* column = table.find(name);
+    return column != nullptr && !column->is_empty(row);
+  };
+  return !is_filled("step_s") || is_filled("rollout_s");
 }
 
 }  // namespace
@@ -64,15 +74,15 @@ std::vector<std::size_t> spread(const sim::ResultTable& table, std::vector<std::
 
 std::string front_table(const sim::ResultTable& table, const std::vector<std::size_t>& rows,
                         const std::vector<std::string>& objectives, std::size_t limit) {
+  const bool prompts = rows.empty() || serves_prompts(table, rows.front());
   std::vector<const sim::ResultColumn*> columns;
   std::vector<std::string> header;
   const auto add = [&](const sim::ResultColumn* column) {
     if (column != nullptr && std::find(columns.begin(), columns.end(), column) == columns.end()) {
       columns.push_back(column);
       const std::string& name = column->name();
-      header.emplace_back(column->metric() != nullptr
-                              ? column->metric()->label
-                              : std::string_view(name).substr(name.rfind('.') + 1));
+      header.emplace_back(column->metric() != nullptr ? words_of(*column->metric(), prompts).label
+                                                      : name.substr(name.rfind('.') + 1));
     }
   };
   for (const sim::ResultColumn& column : table.columns()) {
@@ -97,7 +107,7 @@ std::string front_table(const sim::ResultTable& table, const std::vector<std::si
     std::vector<std::string> cells;
     for (const sim::ResultColumn* column : columns) {
       cells.push_back(column->metric() != nullptr
-                          ? display(column->number(row), column->metric()->unit)
+                          ? display(column->number(row), words_of(*column->metric(), prompts).unit)
                       : column->name() == kLimit ? limit_cell(table, *column, row)
                                                  : column->cell(row));
     }
@@ -141,6 +151,7 @@ std::string best_table(const sim::ResultTable& table, const std::vector<std::str
   }
   using Best = std::pair<std::vector<std::string>, std::vector<double>>;
   std::vector<Best> best;  // in the axes' order
+  bool prompts = true;
   for (std::size_t row = 0; row < table.rows(); ++row) {
     const auto is_of = [&](const Best& b) {
       return std::equal(by.begin(), by.end(), b.first.begin(),
@@ -156,6 +167,7 @@ std::string best_table(const sim::ResultTable& table, const std::vector<std::str
       }
       at = best.insert(at, {group, std::vector<double>(columns.size(), std::nan(""))});
     }
+    prompts = prompts && (!table.meets(row) || serves_prompts(table, row));
     for (std::size_t c = 0; c < columns.size() && table.meets(row); ++c) {
       const double candidate = columns[c]->number(row);
       double& known = at->second[c];
@@ -167,13 +179,13 @@ std::string best_table(const sim::ResultTable& table, const std::vector<std::str
   for (const sim::ResultColumn* column : columns) {
     const sim::Metric* metric = column->metric();
     header.push_back(fmt::format("{} {}", metric->better == sim::Better::lower ? "lowest" : "best",
-                                 metric->label));
+                                 words_of(*metric, prompts).label));
   }
   TextTable text(header);
   for (const auto& [group, values] : best) {
     std::vector<std::string> cells = group;
     for (std::size_t c = 0; c < columns.size(); ++c) {
-      cells.push_back(display(values[c], columns[c]->metric()->unit));
+      cells.push_back(display(values[c], words_of(*columns[c]->metric(), prompts).unit));
     }
     text.add(std::move(cells));
   }

@@ -8,6 +8,7 @@
 #include "cli/tables/text_table.hpp"
 #include "sim/result/causes.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/result/training_step.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -74,6 +75,15 @@ std::string without_prompts(std::string_view text) {
     }
   }
   return std::string(text);
+}
+
+bool has_prompts(const sim::ServingEstimate& estimate) {
+  return estimate.workflow == nullptr || estimate.workflow->post_training.has_value();
+}
+
+MetricWords words_of(const sim::Metric& metric, bool prompts) {
+  return prompts ? MetricWords{std::string(metric.label), std::string(metric.unit)}
+                 : MetricWords{without_prompts(metric.label), without_prompts(metric.unit)};
 }
 
 std::string_view column_label(std::string_view column) {

@@ -11,6 +11,7 @@
 #include "base/csv/csv.hpp"
 #include "models/operators/anatomy.hpp"
 #include "sim/estimate.hpp"
+#include "sim/result/metrics.hpp"
 
 namespace roofcast::cli {
 
@@ -28,6 +29,14 @@ std::string shares_text(std::span<const models::Share> shares);
 
 // A label or a unit of a metric where nothing is prompted: "Cost" of "Cost with prompts", "USD/Mtok" of "USD/Mtok output".
 std::string without_prompts(std::string_view text);
+// Whether prompts are served: trainings have none, unless they generate what they learn from.
+bool has_prompts(const sim::ServingEstimate& estimate);
+// What people read of a metric.
+struct MetricWords {
+  std::string label;
+  std::string unit;
+};
+MetricWords words_of(const sim::Metric& metric, bool prompts);
 
 // A metric's label, and a value in its unit; of other columns the column and the number.
 std::string_view column_label(std::string_view column);

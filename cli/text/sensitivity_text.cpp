@@ -87,10 +87,10 @@ std::string freed(const SensitivityAnswer& a, std::size_t m) {
   if (w.steps.empty()) {
     return {};
   }
-  const sim::Metric& metric = *a.metrics[m];
+  const MetricWords words = words_of(*a.metrics[m], has_prompts(a.estimate));
   // What is left of what is free is nothing.
   const auto text = [&](double value) {
-    return display(value > 1e-6 * w.now ? value : 0.0, metric.unit);
+    return display(value > 1e-6 * w.now ? value : 0.0, words.unit);
   };
   TextTable table({"if free", "alone", "saves", "and all above", "saves more"});
   double before = w.now;
@@ -113,18 +113,18 @@ std::string uncertain(const SensitivityAnswer& a, std::size_t m) {
   if (a.errors[m].empty()) {
     return {};
   }
-  const sim::Metric& metric = *a.metrics[m];
+  const MetricWords words = words_of(*a.metrics[m], has_prompts(a.estimate));
   const auto text = [&](sim::Interval90 i) {
-    return fmt::format("{} to {}", display(i.low, metric.unit), display(i.high, metric.unit));
+    return fmt::format("{} to {}", display(i.low, words.unit), display(i.high, words.unit));
   };
-  TextTable table({"error of", "share", fmt::format("{} if it were known", metric.label)});
+  TextTable table({"error of", "share", fmt::format("{} if it were known", words.label)});
   for (const sim::ErrorShare& each : a.errors[m]) {
     if (each.share >= kShown) {
       table.add({each.source, fmt::format("{:.1f} %", 100.0 * each.share), text(each.without)});
     }
   }
-  return fmt::format("\n90 % interval {}, from\n{}", text(sim::interval90(metric, a.estimate)),
-                     table.text());
+  return fmt::format("\n90 % interval {}, from\n{}",
+                     text(sim::interval90(*a.metrics[m], a.estimate)), table.text());
 }
 
 std::string range_text(const sim::KnobRange& range) {
@@ -136,7 +136,7 @@ std::string varied(const SensitivityAnswer& a, std::size_t m) {
   if (a.ranges.empty()) {
     return {};
   }
-  const sim::Metric& metric = *a.metrics[m];
+  const MetricWords words = words_of(*a.metrics[m], has_prompts(a.estimate));
   const sim::MetricVariance& v = a.variance.of[m];
   const auto text = [](base::SobolIndex i) {
     return std::isnan(i.value) ? std::string("-")
@@ -149,7 +149,7 @@ std::string varied(const SensitivityAnswer& a, std::size_t m) {
   }
   std::string out = fmt::format(
       "\nover the ranges {} on average, {} to {} nine times in ten; its variance from\n{}",
-      display(v.mean, metric.unit), display(v.low90, metric.unit), display(v.high90, metric.unit),
+      display(v.mean, words.unit), display(v.low90, words.unit), display(v.high90, words.unit),
       table.text());
   const std::size_t out_of = a.variance.rows - v.indices.rows;
   if (out_of > 0) {
@@ -246,8 +246,9 @@ std::string sensitivity_text(const SensitivityAnswer& a) {
     const sim::Metric& metric = *a.metrics[m];
     const std::string limit = limit_text(a.estimate, metric.name);
     const sim::Limited limited = sim::limited(a.estimate, metric.name);
-    out += fmt::format("\n{} {}{}: percent of it for one percent of\n\n", metric.label,
-                       display(metric.value(a.estimate), metric.unit),
+    const MetricWords words = words_of(metric, has_prompts(a.estimate));
+    out += fmt::format("\n{} {}{}: percent of it for one percent of\n\n", words.label,
+                       display(metric.value(a.estimate), words.unit),
                        limit.empty() ? std::string() : fmt::format(", limited by {}", limit));
     out += limited.shares.empty()
                ? std::string()

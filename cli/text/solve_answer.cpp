@@ -74,7 +74,8 @@ std::string condition_table(const SolveAnswer& a) {
               : std::vector<std::string>{"condition", "value", "missed by", "limited by"});
   for (const SolvedCondition& c : a.conditions) {
     if (const sim::Metric* metric = sim::find_metric(c.condition.metric)) {
-      const std::string value = display(metric->value(a.result()), metric->unit);
+      const std::string value =
+          display(metric->value(a.result()), words_of(*metric, has_prompts(a.result())).unit);
       if (a.found) {
         table.add({c.condition.text, value, share(c.slack), looser(a, c)});
       } else {
@@ -115,12 +116,12 @@ std::string solve_text(const SolveAnswer& a) {
   }
   TextTable table(header);
   for (const sim::Metric* metric : printed_metrics(a)) {
-    std::vector<std::string> row = {std::string(metric->label),
-                                    display(metric->value(a.estimate), metric->unit),
+    const MetricWords words = words_of(*metric, has_prompts(a.estimate));
+    std::vector<std::string> row = {words.label, display(metric->value(a.estimate), words.unit),
                                     limit_text(a.estimate, metric->name)};
     if (a.replayed) {
       const double value = simulated(a, *metric);
-      row.insert(row.begin() + 2, std::isnan(value) ? "" : display(value, metric->unit));
+      row.insert(row.begin() + 2, std::isnan(value) ? "" : display(value, words.unit));
     }
     table.add(row);
   }
