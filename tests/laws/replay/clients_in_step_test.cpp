@@ -13,17 +13,18 @@
 namespace roofcast::sim::laws_replay_clients_in_step {
 namespace {
 
-// Llama-3.1-70B in FP8. Eight rounds of all clients. The first two are the burst and what comes of
+// Llama-3.1-70B in FP8, if it is no other. Eight rounds of all clients. The first two are the burst and what comes of
 // it; in the last no prompts come, so medians are compared.
 struct Both {
   Both(const std::string& stack, std::int64_t clients, std::int64_t input, std::int64_t output,
-       const std::string& system = "hgx_h200", int gpus = 8) {
+       const std::string& system = "hgx_h200", int gpus = 8,
+       const std::string& model = "llama-3.1-70b") {
     const StreamedScenario s = read_streamed_scenario(base::parse_document(
         "test",
-        fmt::format("system: {}\nmodel: llama-3.1-70b\nprecision: fp8\ndeployment: "
+        fmt::format("system: {}\nmodel: {}\nprecision: fp8\ndeployment: "
                     "{{tensor_parallel: {}}}\nserving: {{stack: {}}}\ntraffic: "
                     "{{input_tokens: {}, output_tokens: {}, concurrency: {}, requests: {}}}\n",
-                    system, gpus, stack, input, output, clients, 8 * clients)));
+                    system, model, gpus, stack, input, output, clients, 8 * clients)));
     Workspace workspace;
     estimated = estimate(view(s.scenario), workspace).steady;
     simulated = summarise(laws::run(s), static_cast<std::size_t>(2 * clients), {});
@@ -121,9 +122,9 @@ TEST_CASE("Clients wait for the messages that the front end still has to send", 
   }
 }
 
-// All of 1,024 clients are followed: one of k has 1/k of the iterations in which the front end falls behind.
+// All clients are followed: one of k has 1/k of the iterations in which the front end falls behind.
 TEST_CASE("The front end falls as far behind with answers of all their lengths", "[laws]") {
-  const Both both("trtllm", 1024, 128, 200, "hgx_b200", 1);
+  const Both both("trtllm", 128, 2048, 1024, "hgx_h200", 1, "llama-3.1-8b");
   CHECK(both.estimated.ttft_p50 / both.simulated.ttft.p50 == Approx(1.0).margin(0.05));
   CHECK(both.estimated.ttft_tail.p95 / both.simulated.ttft.p95 == Approx(1.0).margin(0.05));
 }
