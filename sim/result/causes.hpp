@@ -76,7 +76,7 @@ struct Limited {
   std::string_view by;
   double share = 0.0;  // of the time; 0 where it is not known
   std::vector<models::Share>
-      shares;  // greatest first; with `waiting`, of the iterations that are waited for
+      shares;  // greatest first; with `waiting`, of the iterations that are waited for, and the front end
 };
 Limited limited(const ServingEstimate& estimate, std::string_view metric);
 

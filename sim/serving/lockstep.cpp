@@ -21,18 +21,18 @@ using base::Seconds;
 constexpr int kWarmUp = 2;         // rounds before the one that counts, at most
 constexpr double kSteady = 0.001;  // difference of two rounds that are alike
 constexpr int kMostEvents = 4000;
-constexpr double kEnough = 64;        // events of rounds that count
-constexpr double kMostOwn = 8;        // followed clients for each between two answers
-constexpr double kLeastAnswer = 8;    // iterations of a followed client's answer
-constexpr double kApart = 4;          // iterations between two answers of a client, about
-constexpr double kBundles = 4;        // arrivals of an iteration, or of a quarter of the places
-constexpr double kFullRounds = 2;     // that count, where the cache is full at times
-constexpr double kCoarseBundles = 2;  // the same, where the front end keeps up
-constexpr double kScarcePlaces = 64;  // clients that are followed where many wait for the cache
-constexpr double kBehind = 0.65;      // of an iteration, that the front end works for it
-constexpr int kLongWarmUp = 8;        // rounds, where it may fall behind
-constexpr double kFollowed = 800;     // iterations with prompts of a round there, at most
-constexpr double kPreempted = 0.04;   // of the sequences, at once
+constexpr double kEnough = 64;          // events of rounds that count
+constexpr double kMostOwn = 8;          // followed clients for each between two answers
+constexpr double kLeastAnswer = 8;      // iterations of a followed client's answer
+constexpr double kApart = 4;            // iterations between two answers of a client, about
+constexpr double kBundles = 4;          // arrivals of an iteration, or of a quarter of the places
+constexpr double kFullRounds = 2;       // that count, where the cache is full at times
+constexpr double kCoarseBundles = 1.5;  // the same, where the front end keeps up
+constexpr double kScarcePlaces = 64;    // clients that are followed where many wait for the cache
+constexpr double kBehind = 0.65;        // of an iteration, that the front end works for it
+constexpr int kLongWarmUp = 8;          // rounds, where it may fall behind
+constexpr double kFollowed = 800;       // iterations with prompts of a round there, at most
+constexpr double kPreempted = 0.04;     // of the sequences, at once
 constexpr Seconds kNever = Seconds::infinity();
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
@@ -75,6 +75,7 @@ class Lockstep : LockstepCosts {
         break;
       }
       counted_.restart();
+      front_.restart();
       if (rounds == warm_up) {
         counted = std::max(full_ ? kFullRounds : 1.0,
                            std::floor(kEnough / static_cast<double>(event + 1 - last)));
@@ -109,8 +110,7 @@ class Lockstep : LockstepCosts {
     Seconds present;  // of all sequences, from their first tokens to their last
     Seconds lost;     // of these, preempted
     double prompts = 0;
-    Seconds taken_in;  // of these: from the client to the scheduler
-    Seconds sending;   // from the end of the iteration to the client
+    Seconds sending;  // of these: from the end of the iteration to the client
     base::TimeSamples ttft;
     base::TimeSamples stays;  // from the first token to the last
 
@@ -121,7 +121,7 @@ class Lockstep : LockstepCosts {
 
     void restart() {
       iterations = mixed = prompts = 0;
-      time = present = lost = taken_in = sending = Seconds{};
+      time = present = lost = sending = Seconds{};
       ttft.clear();
       stays.clear();
     }
@@ -262,9 +262,8 @@ class Lockstep : LockstepCosts {
     run_mixed(iterations, t, b, whole);
     served_ += whole;
     each_ = iterations * t / whole;
-    front_.leave(whole, [this](Seconds sent, Seconds first, double count) {
+    front_.leave(whole, [this](Seconds sent, double count) {
       counted_.ttft.push_back({front_.free() - sent, count});
-      counted_.taken_in += count * (first - sent);
     });
     counted_.prompts += whole;
     counted_.sending += whole * (front_.free() - now_);
@@ -427,7 +426,7 @@ class Lockstep : LockstepCosts {
     const double prompts = std::max(1.0, counted_.prompts);
     found.sending = counted_.sending / prompts;
     found.first = iterations + found.sending;
-    const Seconds waited = base::max(Seconds{}, first - found.first - counted_.taken_in / prompts);
+    const Seconds waited = base::max(Seconds{}, first - found.first - front_.mean_intake());
     (clients_ > slots_ ? found.slot : found.waits) = waited;
     found.first += found.waits;
     found.share = decodes_ > 0.0 ? counted_.mixed / std::max(1.0, counted_.iterations) : 1.0;

@@ -37,18 +37,24 @@ class LockstepFrontEnd {
   // Prompts of clients that have their answers when the last message is served. No other message comes before `soon`.
   void arrive(double count, base::Seconds soon) {
     const bool at_once = pending_ == 0 && served_ <= soon;
-    double most = 1.0;  // the first one alone decides when the others follow
-    while (count > 1e-9) {
-      const double taken = std::min(count, most);
-      most = bundle_;
-      count -= taken;
+    base::Seconds free = free_;
+    double left = count;
+    double taken = std::min(count, 1.0);  // the first one alone decides when the others follow
+    while (left > 1e-9) {
       if (at_once) {
-        waiting_.push_back({taken, served_, taken_in(taken)});
+        waiting_.push_back({taken, served_, free + 0.5 * (taken + 1.0) * intake_ + overhead_});
+        free += taken * intake_;
       } else {
         waiting_.push_back({taken, served_, base::Seconds::infinity()});
         ++pending_;
       }
+      left -= taken;
+      taken = std::min(left, bundle_);
     }
+    if (at_once) {
+      count_intake(count, free_ + 0.5 * (count + 1.0) * intake_ + overhead_ - served_);
+    }
+    free_ = free;
   }
 
   // Takes in the prompts that were sent until `time`.
@@ -88,13 +94,13 @@ class LockstepFrontEnd {
     return count;
   }
 
-  // So many prompts begin. Calls `each` with the times when they were sent and when the scheduler had them, and how many.
+  // So many prompts begin. Calls `each` with the times when they were sent, and how many.
   template <class Each>
   void leave(double count, Each each) {
     while (count > 1e-9) {
       Waiting& w = waiting_.front();
       const double taken = std::min(count, w.count);
-      each(w.sent, w.first, taken);
+      each(w.sent, taken);
       count -= taken;
       w.count -= taken;
       if (w.count <= 1e-9) {
@@ -103,19 +109,26 @@ class LockstepFrontEnd {
     }
   }
 
+  // Mean time from a client to the scheduler, since the last restart().
+  base::Seconds mean_intake() const { return time_ / std::max(1.0, taken_in_); }
+  void restart() {
+    taken_in_ = 0.0;
+    time_ = {};
+  }
+
  private:
+  void count_intake(double count, base::Seconds time) {
+    taken_in_ += count;
+    time_ += count * time;
+  }
   void take_in_all(base::Seconds time) {
     while (pending_ > 0 && waiting_.from_back(pending_).sent <= time) {
       Waiting& next = waiting_.from_back(pending_--);
       free_ = base::max(free_, next.sent);
-      next.first = taken_in(next.count);
+      next.first = free_ + 0.5 * (next.count + 1.0) * intake_ + overhead_;
+      count_intake(next.count, next.first - next.sent);
+      free_ += next.count * intake_;
     }
-  }
-  // The scheduler has them then, on average.
-  base::Seconds taken_in(double count) {
-    const base::Seconds first = free_ + 0.5 * (count + 1.0) * intake_ + overhead_;
-    free_ += count * intake_;
-    return first;
   }
 
   base::Seconds intake_;    // of a request
@@ -123,6 +136,8 @@ class LockstepFrontEnd {
   base::Seconds overhead_;  // of a request
   double bundle_ = 1;       // prompts that count as one arrival
   base::Seconds free_;
+  double taken_in_ = 0;
+  base::Seconds time_;          // of these
   base::Seconds served_;        // when the last message is
   std::ptrdiff_t pending_ = 0;  // the last entries of `waiting_`, which it has yet to take in
   base::queueing::Fifo<Waiting> waiting_;
