@@ -293,6 +293,7 @@ class Lockstep : LockstepCosts {
 
   // Iterations with prompts, each of time t, and b decodes unless prompts run alone. So many get their first tokens.
   void run_mixed(double iterations, Seconds t, double b, double firsts) {
+    without_ = first_ ? Seconds{} : alone(b);
     pass(iterations, t, b);
     counted_.mixed += iterations;
     counted_.iterations += iterations;
