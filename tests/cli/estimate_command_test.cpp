@@ -61,14 +61,14 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
   CHECK(agrees["replay"]["tpot_mean_s"].get<double>() ==
         Approx(agrees["tpot_mean_s"].get<double>()).epsilon(0.1));
   CHECK(!agrees["replay"].contains("weights_b_per_gpu"));  // a replay says nothing of it
-  // Equal clients near the limit of the front end: who is in step with whom depends on each message.
+  // Prompts of equal clients wait four iterations in the estimate, three in the replay.
   const std::vector<std::string> in_step = {
-      "traffic={input_tokens: 800, output_tokens: 80, concurrency: 32}",
-      "deployment.tensor_parallel=1",
-      "model=llama-3.1-8b",
-      "precision=nvfp4",
-      "system=gb200_nvl72",
-      "serving.stack=trtllm"};
+      "traffic={input_tokens: 512, output_tokens: 512, concurrency: 512}",
+      "deployment.tensor_parallel=8",
+      "model=llama-3.1-70b",
+      "precision=fp8",
+      "system=hgx_h200",
+      "serving.stack=vllm"};
   const json contradicted = estimate(roofcast, in_step);
   CHECK(!contradicted["replay"]["disagrees"].empty());
   for (const json& name : contradicted["replay"]["disagrees"]) {
