@@ -215,9 +215,12 @@ class Fleet {
     }
   }
 
+  // Rounding makes no session more of whole ones.
+  double whole_sessions() const { return std::max(1.0, std::ceil(sessions_ * (1.0 - 1e-9))); }
+
   void closed_network(Seconds away) {
     using base::queueing::Station;
-    const auto clients = static_cast<std::int64_t>(std::ceil(sessions_));
+    const auto clients = static_cast<std::int64_t>(whole_sessions());
     Station engine{1.0 / rate(1.0), {}};
     for (std::int64_t n = 1; n <= clients; ++n) {
       engine.speedups.push_back(rate(static_cast<double>(n)) / rate(1.0));
@@ -305,7 +308,7 @@ class Fleet {
         }
       }
     }
-    const double clients = std::max(1.0, std::ceil(sessions_));
+    const double clients = whole_sessions();
     const Seconds mean = sum / walker_.turns();
     const Seconds time = present_ / throughput_;
     const Seconds more = clients / sessions_ * (mean + staged_.mean + time) - time - mean;

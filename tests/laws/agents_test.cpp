@@ -86,6 +86,27 @@ std::vector<base::Seconds> task_times(const Simulation& simulation) {
 
 }  // namespace
 
+// Scenario 537 of seed 3 of `calibrate validate simulation --check-only`. Its sessions alive are 1 but for rounding.
+TEST_CASE("One agent is one client: faster links make it no slower", "[laws]") {
+  base::Seconds token = base::Seconds::infinity();
+  double rate = 0.0;
+  for (const int bandwidth : {1800, 1980, 2340, 2880, 3600, 5400}) {
+    const StreamedScenario s = read_streamed_scenario(base::parse_document(
+        "test",
+        fmt::format("system: {{base: hgx_b200, chip: {{base: b200_sxm, nvlink: "
+                    "{{bandwidth_bidirectional: {} GB/s}}}}}}\nmodel: deepseek-v3\n"
+                    "precision: fp8_block\nserving: {{stack: trtllm}}\n"
+                    "deployment: {{tensor_parallel: 8}}\ntraffic: {{agents: {}, seed: 5}}\n",
+                    bandwidth, agents_of(1, 60))));
+    const SteadyState steady = estimated(s).steady;
+    INFO(bandwidth);
+    CHECK(steady.tpot <= token);
+    CHECK(steady.requests_per_second >= rate);
+    token = steady.tpot;
+    rate = steady.requests_per_second;
+  }
+}
+
 TEST_CASE("A turn is sent when all that it follows is answered and its tools are done, no sooner",
           "[laws]") {
   const char* servings[] = {"", ", replicas: 3, router: session", ", memory_fraction: 0.12",
