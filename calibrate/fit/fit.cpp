@@ -224,7 +224,7 @@ void give_all(FitTable& table) {
                    [](const FitRow& a, const FitRow& b) { return a.draw < b.draw; });
   table.fitted.clear();
   for (const FitRow& row : table.given) {
-    if (!row.measured.untuned && !row.missed) {
+    if (!row.measured.untuned) {
       table.fitted.push_back(&row);
     }
   }

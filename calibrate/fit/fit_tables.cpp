@@ -24,7 +24,7 @@ constexpr std::size_t kRowsOfAFormat = 600;  // that parameters are fitted to
 std::vector<const FitRow*> thinned(const std::vector<FitRow>& rows) {
   std::vector<const FitRow*> sorted;
   for (const FitRow& row : rows) {
-    if (!row.measured.untuned && !row.missed) {
+    if (!row.measured.untuned) {
       sorted.push_back(&row);
     }
   }
@@ -201,6 +201,7 @@ std::optional<FitTable> FitTables::read(const std::string& kind) {
         continue;
       }
       FitRow row{rows.row(i), 0, own, !missed.empty() && missed[i]};
+      row.measured.untuned = row.measured.untuned || row.missed;
       if (sustained) {
         if (row.measured.host.launches > 0.0) {
           continue;  // a host paces these otherwise than those of gemm

@@ -47,6 +47,16 @@ class Program {
   std::filesystem::path directory_;
 };
 
+// A scenario for sweeps of many points, which are quick.
+inline const std::string kSweepBase =
+    "base:\n"
+    "  system: hgx_h100\n"
+    "  model: llama-3.1-8b\n"
+    "  precision: fp8\n"
+    "  deployment: {}\n"
+    "  serving: {stack: vllm}\n"
+    "  traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}\n";
+
 // examples/<name>.yaml of the sources.
 std::string example(const std::string& name);
 std::vector<std::string> example_names();

@@ -275,11 +275,13 @@ RankLoads rank_loads(double tokens, std::int64_t top_k, std::int64_t experts,
   const double drawn = tokens * variance_of_pairs(top_k, experts, by_index, ranks);
   const double touched = std::min(1.0, mean.distinct / local);
   const double pairs = mean.pairs + std::sqrt(popular * popular + largest * largest * drawn);
-  const double in_groups = local * (local - 1.0) *
-                           (chance_of_neither(tokens, top_k, experts, by_index, ranks) -
-                            chance_of_neither(tokens, top_k, experts, {}, ranks));
-  const double distinct = mean.distinct + largest * std::sqrt(local * touched * (1.0 - touched) +
-                                                              std::max(0.0, in_groups));
+  double variance = local * touched * (1.0 - touched);
+  if (by_index.count > by_index.kept) {
+    const double more = chance_of_neither(tokens, top_k, experts, by_index, ranks) -
+                        chance_of_neither(tokens, top_k, experts, {}, ranks);
+    variance += std::max(0.0, local * (local - 1.0) * more);
+  }
+  const double distinct = mean.distinct + largest * std::sqrt(variance);
   return {
       mean,
       {std::min({pairs, all, tokens * std::max(1.0, local)}), std::min({distinct, local, all})}};

@@ -12,18 +12,11 @@ namespace {
 
 // 288 points, two parts.
 void write_sweep(const Program& roofcast) {
-  roofcast.write("s.yaml",
-                 "base:\n"
-                 "  system: hgx_h100\n"
-                 "  model: llama-3.1-8b\n"
-                 "  precision: fp8\n"
-                 "  deployment: {}\n"
-                 "  serving: {stack: vllm}\n"
-                 "  traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}\n"
-                 "axes:\n"
-                 "  traffic.input_tokens: {from: 256, to: 9216, step: 256}\n"
-                 "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n"
-                 "where: [fits]\n");
+  roofcast.write("s.yaml", kSweepBase +
+                               "axes:\n"
+                               "  traffic.input_tokens: {from: 256, to: 9216, step: 256}\n"
+                               "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n"
+                               "where: [fits]\n");
 }
 
 // Of r.csv.parts. What hangs is ended, with 124.

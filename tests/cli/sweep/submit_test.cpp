@@ -10,19 +10,12 @@ namespace {
 constexpr const char* kFile = "it's a sweep.yaml";
 
 void write_sweep(const Program& roofcast) {
-  roofcast.write(kFile,
-                 "base:\n"
-                 "  system: hgx_h100\n"
-                 "  model: llama-3.1-8b\n"
-                 "  precision: fp8\n"
-                 "  deployment: {}\n"
-                 "  serving: {stack: vllm}\n"
-                 "  traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}\n"
-                 "axes:\n"
-                 "  system: [hgx_h100, hgx_h200]\n"
-                 "  traffic.input_tokens: {from: 256, to: 3072, step: 256}\n"
-                 "  traffic.output_tokens: {from: 64, to: 320, step: 64}\n"
-                 "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n");
+  roofcast.write(kFile, kSweepBase +
+                            "axes:\n"
+                            "  system: [hgx_h100, hgx_h200]\n"
+                            "  traffic.input_tokens: {from: 256, to: 3072, step: 256}\n"
+                            "  traffic.output_tokens: {from: 64, to: 320, step: 64}\n"
+                            "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n");
 }
 
 std::vector<std::string> submit(const std::vector<std::string>& more) {

@@ -9,23 +9,16 @@ namespace {
 // 960 points, four parts; with steps of 16 tokens 14,160.
 void write_sweep(const Program& roofcast, const std::string& where = "[fits, 'ttft_p50_s <= 0.2']",
                  const std::string& step = "256") {
-  roofcast.write("s.yaml",
-                 "base:\n"
-                 "  system: hgx_h100\n"
-                 "  model: llama-3.1-8b\n"
-                 "  precision: fp8\n"
-                 "  deployment: {}\n"
-                 "  serving: {stack: vllm}\n"
-                 "  traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}\n"
-                 "axes:\n"
-                 "  system: [hgx_h100, hgx_h200]\n"
-                 "  traffic.input_tokens: {from: 256, to: 3072, step: " +
-                     step +
-                     "}\n"
-                     "  traffic.output_tokens: {from: 64, to: 320, step: 64}\n"
-                     "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n"
-                     "where: " +
-                     where + "\n");
+  roofcast.write("s.yaml", kSweepBase +
+                               "axes:\n"
+                               "  system: [hgx_h100, hgx_h200]\n"
+                               "  traffic.input_tokens: {from: 256, to: 3072, step: " +
+                               step +
+                               "}\n"
+                               "  traffic.output_tokens: {from: 64, to: 320, step: 64}\n"
+                               "  traffic.concurrency: [1, 2, 4, 8, 16, 32, 64, 128]\n"
+                               "where: " +
+                               where + "\n");
 }
 
 // Without what made it.
