@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/chip.hpp"
 
+#include <map>
+#include <vector>
+
 #include "hardware/die.hpp"
 #include "hardware/known_architectures.hpp"
 
@@ -16,6 +19,37 @@ base::Catalog chip_catalog() {
 using base::Fields;
 
 namespace {
+
+// What a chip was called before it was changed, and what it is called.
+std::vector<std::string> names_of(const base::Node& chip) {
+  std::vector<std::string> names;
+  for (const char* path : {"parent.name", "name"}) {
+    if (const base::Node* name = chip.find_path(path)) {
+      names.push_back(name->text);
+    }
+  }
+  if (const base::Node* known_as = chip.find("known_as")) {
+    for (const base::Node& name : known_as->items) {
+      names.push_back(name.text);
+    }
+  }
+  return names;
+}
+
+// Of the built-in chips, ids by what they are called.
+const std::map<std::string, std::string, std::less<>>& ids_by_name() {
+  static const auto ids = [] {
+    std::map<std::string, std::string, std::less<>> found;
+    for (const base::CatalogEntry& entry : embedded_chips()) {
+      const base::Node document = *base::built_in_entry(chip_catalog(), entry.id);
+      for (const std::string& name : names_of(document)) {
+        found.emplace(name, entry.id);
+      }
+    }
+    return found;
+  }();
+  return ids;
+}
 
 void read_share(Fields& f, std::string_view key, base::Range range, std::optional<double>& share) {
   double value = 0.0;
@@ -62,8 +96,22 @@ void read_parent(Fields& f, ParentChip& parent) {
 
 }  // namespace
 
+std::string known_chip(const base::Node& chip) {
+  const std::string& root = chip.root_reference();
+  if (!root.empty() && !base::names_file(root)) {
+    return root;
+  }
+  for (const std::string& name : names_of(chip)) {
+    if (const auto found = ids_by_name().find(name); found != ids_by_name().end()) {
+      return found->second;
+    }
+  }
+  return {};
+}
+
 void read(Fields& f, Chip& chip) {
   chip.id = f.node().reference;
+  chip.catalog_id = known_chip(f.node());
   f.text("name", chip.name);
   f.text("vendor", chip.vendor);
   read_architecture(f, chip.architecture);

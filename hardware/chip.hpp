@@ -68,6 +68,7 @@ struct ParentChip {
 
 struct Chip {
   std::string id;
+  std::string catalog_id;  // known_chip
   std::string name;
   std::string vendor;
   std::string architecture;
@@ -131,5 +132,9 @@ struct Chip {
 void read(base::Fields& f, Chip& chip);
 
 base::Catalog chip_catalog();
+
+// The id of the catalog's chip that a document is, or was changed from: by its reference, or of a file by what its parent is
+// called or by what it is called itself. Empty: none.
+std::string known_chip(const base::Node& chip);
 
 }  // namespace roofcast::hardware

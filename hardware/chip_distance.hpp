@@ -5,7 +5,7 @@
 //   distance = |generation − generation'| + 2 · (one has HBM, the other not) + 0.1 · Σ |ln (figure / figure')|
 //
 // over the figures that both have: bandwidth, SMs, clock, L2, shared memory, TDP, NVLink, and the tensor rate that differs
-// most. So a factor e in one figure counts as a tenth of a generation, and a chip that differs by 0.01 % is 0.00001
+// most, INT8's apart. So a factor e in one figure counts as a tenth of a generation, and a chip that differs by 0.01 % is 0.00001
 // generations away. The kind of memory stands for the class: HBM for parts of data centres with NVLink, GDDR for PCIe
 // cards.
 #pragma once

@@ -159,6 +159,7 @@ CorrectionGrid::Cell CorrectionGrid::cell(const LogShape& shape) const {
     const double inside = std::clamp(position, 0.0, last);
     const auto below = static_cast<std::size_t>(std::min(inside, std::max(0.0, last - 1.0)));
     cell.beyond += std::abs(position - inside) * axis.step;
+    cell.above += std::max(0.0, position - inside) * axis.step;
     cell.share[j] = inside - static_cast<double>(below);
     cell.first = cell.first * axis.nodes + below;
   }
@@ -208,7 +209,7 @@ static_assert(kCorrectionAxes == 4);
 
 double CorrectionGrid::at(const LogShape& shape) const {
   const Cell at = cell(shape);
-  if (!(at.beyond < kReach)) {
+  if (!(at.above < kReach)) {
     return 0.0;
   }
   const float* value = values.data() + at.first;
@@ -218,7 +219,7 @@ double CorrectionGrid::at(const LogShape& shape) const {
                         : axes.size() == 2 ? between<2>(value, next, share)
                         : axes.size() == 3 ? between<3>(value, next, share)
                                            : between<4>(value, next, share);
-  return inside * (1.0 - at.beyond / kReach);
+  return inside * std::max(0.0, 1.0 - (inside < 0.0 ? at.above : at.beyond) / kReach);
 }
 
 const CorrectionGrid* Corrections::find(CorrectionKey key) const {

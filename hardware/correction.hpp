@@ -10,8 +10,9 @@
 //
 // g is given at the nodes of a regular grid in the logarithms of the shape. Between the nodes it is
 // multilinear. It was fitted with a penalty on its size and its steps, so it fades to 0 where nothing was
-// measured. Beyond the grid it falls to 0 within kReach octaves. models/operators/correction.hpp says which
-// operators have grids, and over which axes.
+// measured. Beyond the grid it falls to 0 within kReach octaves, but a factor below 1 holds for all that is smaller than the
+// grid: fading there would make less work take longer. models/operators/correction.hpp says which operators have grids, and
+// over which axes.
 #pragma once
 
 #include <array>
@@ -64,6 +65,7 @@ struct CorrectionGrid {
         next{};                                   // by axis: index of the next node minus this one
     std::array<double, kCorrectionAxes> share{};  // by axis: place between the two, 0 to 1
     double beyond = 0.0;                          // octaves outside the grid
+    double above = 0.0;                           // of these, beyond its last nodes
   };
   Cell cell(const LogShape& shape) const;
 };

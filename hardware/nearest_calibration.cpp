@@ -38,6 +38,7 @@ using Parameters = std::map<std::string, Parameter>;  // by path
 struct Measured {
   std::string stack;
   const ChipKind* chip = nullptr;
+  const ChipKind* of_any_die = nullptr;
   Parameters parameters;
   std::vector<KindError> errors;
   bool times_host = false;  // kEager was fitted, not taken from generic
@@ -102,6 +103,7 @@ struct ReferenceChip {
   std::string id;
   std::string text;  // its document
   ChipKind kind;
+  ChipKind of_any_die;
   std::vector<std::string> stacks;
 };
 
@@ -117,12 +119,16 @@ const std::vector<ReferenceChip>& chips() {
         continue;
       }
       if (measured.empty() || measured.back().id != chip) {
-        const Node document = base::load_entry(chip_catalog(), chip);
+        // Built-in measurements are of the built-in chip, whatever the user calls so.
+        const auto built_in = base::built_in_entry(calibration_catalog(), id)
+                                  ? base::built_in_entry(chip_catalog(), chip)
+                                  : std::nullopt;
+        const Node document = built_in ? *built_in : base::load_entry(chip_catalog(), chip);
         const auto kind = kind_of(document);
         if (!kind) {
           continue;
         }
-        measured.push_back({chip, base::to_yaml(document), *kind, {}});
+        measured.push_back({chip, base::to_yaml(document), *kind, apart_from_die(*kind), {}});
       }
       measured.back().stacks.push_back(id.substr(dot + 1));
     }
@@ -142,7 +148,7 @@ const Measured& measurement_of(const ReferenceChip& chip, const std::string& sta
     return found->second;
   }
   const Node overlay = base::load_entry(calibration_catalog(), id);
-  Measured m{stack, &chip.kind, {}, errors_of(overlay)};
+  Measured m{stack, &chip.kind, &chip.of_any_die, {}, errors_of(overlay)};
   add_parameters(overlay, "", m.parameters);
   m.times_host = m.parameters.contains(std::string(kEager));
   Parameters all;
@@ -190,9 +196,11 @@ double launch_half_width(const std::vector<const Measured*>& measured) {
 // What the pool says of each group of parameters.
 class Transfer {
  public:
-  Transfer(const ChipKind& chip, std::string stack, bool known_stack,
+  // `placed`: the chip where the pool places it.
+  Transfer(const ChipKind& chip, const ChipKind& placed, std::string stack, bool known_stack,
            std::vector<const Measured*> members)
       : chip_(chip),
+        placed_(placed),
         stack_(std::move(stack)),
         known_stack_(known_stack),
         members_(std::move(members)) {}
@@ -203,9 +211,12 @@ class Transfer {
       return found->second;
     }
     std::vector<PoolMember> pool;
+    std::vector<PoolMember> of_any_die;
     for (const Measured* m : members_) {
       if (tells(*m, group)) {
-        pool.push_back({m->chip, m->stack, kernels_of(m->stack, *m->chip, group)});
+        const std::string its = kernels_of(m->stack, *m->chip, group);
+        pool.push_back({m->chip, m->stack, its});
+        of_any_die.push_back({m->of_any_die, m->stack, its});
       }
     }
     if (pool.empty()) {
@@ -214,7 +225,7 @@ class Transfer {
     const std::string kernels = kernels_of(stack_, chip_, group);
     const auto apart = group == kEager ? host_distance : distance;
     Pooled result = pooled({&chip_, stack_, kernels}, pool, apart);
-    result.weights = pooled({&of_any_die_, stack_, kernels}, pool, apart).weights;
+    result.weights = pooled({&placed_, stack_, kernels}, of_any_die, apart).weights;
     if (!known_stack_) {
       result.variance = 1.0 - kSharedByStacks * (1.0 - result.variance);
     }
@@ -252,7 +263,7 @@ class Transfer {
   }
 
   const ChipKind& chip_;
-  ChipKind of_any_die_ = apart_from_die(chip_);
+  const ChipKind& placed_;
   std::string stack_;
   bool known_stack_;
   std::vector<const Measured*> members_;
@@ -283,8 +294,19 @@ Node uncapped(Node chip) {
   return chip;
 }
 
+// Where the pool places a chip: by the figures of the catalog's entry that it was before it was changed, unless that is of
+// another generation or kind of memory.
+ChipKind placed(const std::string& id, const ChipKind& kind) {
+  const auto entry = base::built_in_entry(chip_catalog(), id);
+  const auto was = entry ? kind_of(*entry) : std::nullopt;
+  const bool alike = was && was->vendor == kind.vendor && was->hbm == kind.hbm &&
+                     was->generation == kind.generation;
+  return apart_from_die(alike ? *was : kind);
+}
+
 // The measured chips that a chip takes its parameters from.
 struct Sources {
+  std::optional<ChipKind> placed_at;
   const ReferenceChip* nearest = nullptr;  // null: none
   std::string stack;                       // of the nearest
   bool same_stack = false;
@@ -298,18 +320,19 @@ struct Sources {
 
   Sources(const Node& chip, const std::optional<ChipKind>& kind, std::string_view wanted,
           Unmeasured unmeasured, std::string_view also) {
+    const std::string own_id = known_chip(chip);
     const auto is_known = [&](const std::string& id, const ChipKind& other) {
       return other.vendor == kind->vendor && other.architecture != also &&
-             !(unmeasured == Unmeasured::chip && id == chip.reference) &&
+             !(unmeasured == Unmeasured::chip && id == own_id) &&
              !(unmeasured == Unmeasured::architecture && other.generation == kind->generation);
     };
     if (!kind) {
       return;
     }
-    const ChipKind of_any_die = apart_from_die(*kind);
+    placed_at = placed(own_id, *kind);
     for (const ReferenceChip& other : chips()) {
-      const double far = hardware::distance(of_any_die, other.kind);
-      const bool own = other.id == chip.reference && other.kind.hbm == kind->hbm &&
+      const double far = hardware::distance(*placed_at, other.of_any_die);
+      const bool own = other.id == own_id && other.kind.hbm == kind->hbm &&
                        other.kind.generation == kind->generation;
       if (is_known(other.id, other.kind) && !is_changed && (own || far < distance)) {
         distance = far;
@@ -421,7 +444,7 @@ std::vector<TransferredError> transferred_errors(const Node& chip, std::string_v
   if (sources.from == nullptr) {
     return {};
   }
-  Transfer transfer(*kind, sources.stack, sources.same_stack, sources.members);
+  Transfer transfer(*kind, *sources.placed_at, sources.stack, sources.same_stack, sources.members);
   return sources_of_error(sources, transfer);
 }
 
@@ -436,7 +459,7 @@ Node nearest_calibration(const Node& chip, std::string_view stack, Unmeasured un
   if (sources.is_measured) {
     return id;
   }
-  Transfer transfer(*kind, sources.stack, sources.same_stack, sources.members);
+  Transfer transfer(*kind, *sources.placed_at, sources.stack, sources.same_stack, sources.members);
   Node node;
   node.kind = Node::Kind::map;
   node.place = chip.place;

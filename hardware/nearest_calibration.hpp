@@ -10,9 +10,10 @@
 //      stack gives its corrections too, by exp(−d / 1.5) of their logarithm, d the distance in generations.
 //   4. Chips of other vendors have the generic parameters.
 //
-// In 3 the nearest, the weights and d leave out the SMs, the L2, the shared memory and the tensor rates (apart_from_die). So
-// parameters do not drift while an architect turns a die: what changes is what the die does. The width of the interval knows
-// them. Bytes that an SM keeps in flight are pooled as shares of its shared memory, which libraries fill with stages of
+// In 3 the nearest, the weights and d are those of the catalog's entry that the chip was before it was changed, and leave out
+// the SMs, the L2, the shared memory and the tensor rates (apart_from_die). So parameters do not drift while an architect turns
+// a chip: what changes is what its figures do. The width of the interval knows them. An entry is followed through files that
+// have it as their `base`. Bytes that an SM keeps in flight are pooled as shares of its shared memory, which libraries fill with stages of
 // operands (models/tile_room.hpp).
 //
 // The host's time for a launch (launch.eager) is pooled apart, over the n hosts where it was fitted (host_distance). What

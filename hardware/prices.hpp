@@ -5,7 +5,7 @@
 //   pay: rental      USD/s = n · rent
 //   pay: ownership   USD/s = n · (purchase · (1/depreciation + upkeep) / u       capital and upkeep
 //                                 + hosting · (cap + host) / u                   power that was reserved
-//                                 + electricity · PUE · (power + host))          power that is drawn
+//                                 + electricity · PUE · (power + host + (1/u − 1) · (idle + host)))   drawn
 //
 //   n             –        GPUs
 //   rent          USD/s    `price` of the system, per GPU
@@ -17,14 +17,15 @@
 //   cap           W        `power.cap` of the chip, or its TDP
 //   host          W        `host_power` of the system: a GPU's share of hosts, NICs, switches and fans
 //   electricity   USD/J    at the meter
-//   power         W        drawn by a GPU
+//   power         W        drawn by a GPU that serves
+//   idle          W        drawn by a GPU that waits: it stays on
 //   PUE           –        power of the site / power of its computers
 //
 // Because of u, idle time is paid by the time that serves. Rented GPUs are given back when they are not
 // needed, and the rent includes power and hosting. A price that somebody asked or estimated is no forecast:
 // each has its date.
 //
-// Not priced: the electricity of idle hours, interest, resale, staff, software, networks that the purchase
+// Not priced: interest, resale, staff, software, networks that the purchase
 // does not include.
 #pragma once
 

@@ -38,6 +38,7 @@ struct FabricLevel {
   double mesh_peers = 0;          // in a full mesh: the peers that share the bandwidth; 0: switched
   base::BytesPerSecond shared{};  // of a group of more than two together; 0: each has its own
   double off_rail = 1.0;  // share of the bandwidth between different positions in the domains
+  bool rails = false;     // one position of the domains has switches of its own
 
   // The level as a group of only some ranks can use it.
   FabricLevel among(double ranks) const;

@@ -56,6 +56,7 @@ struct Cost {
   base::Seconds launch;
   base::Seconds fill;
   base::Seconds compute;
+  base::Seconds waiting;  // the part of `compute` that waits for a latency, which no clock sets
   base::Seconds dram;
   base::Seconds l2;
   base::Seconds network;

@@ -52,34 +52,6 @@ Bytes fullest_stage(const Architecture& model, const Mapping& mapping, Of of) {
   return most;
 }
 
-// Attention parameters of a layer that a rank holds beyond its 1/tensor_parallel: down projections, and the
-// copies of KV heads where there are fewer heads than ranks.
-double repeated_attention(const Architecture& model, const LayerGroup& group,
-                          const Mapping& mapping) {
-  const workloads::AttentionShape& a = model.attention;
-  const double tp = as_double(mapping.tensor_parallel);
-  const double hidden = as_double(model.hidden);
-  if (a.kind == AttentionKind::mla) {
-    return hidden * as_double(a.q_rank + a.kv_rank + a.rope_dim) * (1.0 - 1.0 / tp);
-  }
-  const double share = as_double(group.kv_heads) / tp;
-  return as_double(group.streams) * hidden *
-         (2.0 * as_double(a.head_dim) * (std::ceil(share) - share) +
-          as_double(a.q_rank) * (1.0 - 1.0 / tp));
-}
-
-// The same of a recurrent mixer: the key heads where there are fewer than ranks, and projections of gate_rank.
-double repeated_recurrent(const Architecture& model, const workloads::RecurrentShape& r,
-                          const Mapping& mapping) {
-  const double tp = as_double(mapping.tensor_parallel);
-  if (r.is_selective()) {
-    return 0.0;
-  }
-  const double share = as_double(r.key_heads) / tp;
-  return as_double(model.hidden * 2 * r.key_dim) * (std::ceil(share) - share) +
-         as_double(model.hidden * r.repeated()) * (1.0 - 1.0 / tp);
-}
-
 // MLA's expansion a second time, for decode: bf16 copies that multiply queries and outputs.
 double absorbed_attention(const Architecture& model) {
   const workloads::AttentionShape& a = model.attention;
@@ -106,15 +78,14 @@ Bytes layer_bytes(const Architecture& model, const LayerGroup& group,
       workloads::weight_bytes(p.modulation / tp, precision.plain) +
       base::bytes_of(p.router, model.moe.fp32_router ? NumberFormat::fp32 : NumberFormat::bf16) +
       base::bytes_of(p.norms, NumberFormat::bf16);
+  const double repeated = workloads::repeated_parameters(model, group, mapping);
   if (workloads::attends(group.mixer)) {
     const double others = p.attention - p.attention_output;
-    sum += workloads::weight_bytes(others / tp + repeated_attention(model, group, mapping),
-                                   precision.attention) +
+    sum += workloads::weight_bytes(others / tp + repeated, precision.attention) +
            workloads::weight_bytes(p.attention_output / tp, precision.attention_output) +
            base::bytes_of(absorbed_attention(model) / tp, NumberFormat::bf16);
   } else if (group.mixer != workloads::Mixer::none) {
-    sum += workloads::weight_bytes(repeated_recurrent(model, model.recurrent(group.mixer), mapping),
-                                   precision.recurrent);
+    sum += workloads::weight_bytes(repeated, precision.recurrent);
   }
   return sum;
 }

@@ -17,6 +17,9 @@ hardware::ParentChip energies_of(const hardware::Chip& chip) {
   return {chip.name, chip.sms_used(), chip.clock_used(), chip.tdp, {}, chip.tensor};
 }
 
+// Share of idle power that SMs leak; the rest is of memory and links. Assumed: no figure of the parts was found.
+constexpr double kLeaking = 0.5;
+
 // With the symbols of models/power.hpp. A chip whose own bf16 share is known scales the shares of all types by `own`.
 //
 //   sms, clock       –       s and k, to the parent's
@@ -38,7 +41,9 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
   const double voltage = std::pow(held, chip.measured.voltage_exponent);
   power.limit = c.limit_share * base::min(*chip.cap_used(), *chip.tdp);
   power.spare = std::max(1.0, sms);
-  power.idle = c.idle_share * sms * *parent.tdp;
+  const base::Watts idle = c.idle_share * *parent.tdp;
+  power.leakage = kLeaking * sms * idle;
+  power.idle = (1.0 - kLeaking) * idle + power.leakage;
   power.active = power.idle +
                  std::max(0.0, c.active_share - c.idle_share) * sms * clock * voltage * *parent.tdp;
   power.voltage_floor = floor / held;
@@ -99,6 +104,10 @@ Machine machine_of(const hardware::System& system) {
                                chip.l2_relative_slices * per_sm_clock(c.l2_bytes_per_sm_clock)));
   m.l2_capacity = chip.l2_capacity_used().value_or(base::Bytes{});
   m.dram = chip.bandwidth * c.dram_efficiency;
+  if (m.l2.si() > 0.0 && m.l2 < m.dram) {
+    m.dram = m.l2;
+    m.dram_behind_l2 = true;
+  }
   m.dram_latency = chip.measured.dram_latency.value_or(c.dram_latency);
   m.calibration = c;
   m.calibration.in_flight_bytes_per_sm *= relative_shared_memory(chip);
@@ -112,6 +121,7 @@ Machine machine_of(const hardware::System& system) {
         base::min(m.scale_out.bandwidth, chip.pcie.value_or(m.scale_out.bandwidth));
     const double spine = 1.0 / system.oversubscription;
     m.scale_out.bandwidth = port * c.nic_efficiency * (system.rail_optimised ? 1.0 : spine);
+    m.scale_out.rails = system.rail_optimised;
     m.scale_out.off_rail = system.rail_optimised ? spine : 1.0;
   }
   m.scale_up_domain = system.scale_up_domain;

@@ -20,9 +20,10 @@ namespace roofcast::models {
 
 // Power and energy of running. All are zero where the chip's TDP is not known. models/power.hpp has the formula.
 struct PowerRates {
-  base::Watts limit;   // the most that the chip draws for long
-  base::Watts active;  // while a kernel runs, whatever it does, at the full clock
-  base::Watts idle;    // between kernels, and at any clock
+  base::Watts limit;    // the most that the chip draws for long
+  base::Watts active;   // while a kernel runs, whatever it does, at the full clock
+  base::Watts idle;     // between kernels, and at any clock
+  base::Watts leakage;  // the part of it that goes with the SMs
   // Shares of the full clock.
   double voltage_floor = 0.0;     // below it the voltage stays
   double voltage_exponent = 1.0;  // of its square over the clock
@@ -33,6 +34,8 @@ struct PowerRates {
   base::JoulesPerByte dram;                                  // moved to or from device memory
   base::JoulesPerByte link;                                  // sent to other ranks
   bool known() const { return limit.si() > 0.0; }
+  // Idle power where one SM of `still` runs: the others leak nothing.
+  base::Watts idle_of(double still) const { return idle - leakage + leakage / still; }
   // What an idle chip draws: SMs that would draw more than the limit stand still.
   base::Watts rest() const { return base::min(idle, limit); }
 };
@@ -59,8 +62,9 @@ struct Machine {
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // what a large GEMM reaches
   double sparsity = 0;                                          // of the chip (hardware/chip.hpp)
   base::FlopsPerSecond exponential;                             // exp() of the whole chip
-  base::BytesPerSecond dram;                                    // what a streaming kernel reaches
-  base::BytesPerSecond l2;                                      // what a kernel reaches
+  base::BytesPerSecond dram;  // what a streaming kernel reaches: of the memory, or the L2 before it
+  bool dram_behind_l2 = false;  // the L2 is the slower one
+  base::BytesPerSecond l2;      // what a kernel reaches
   base::Bytes l2_capacity;
   base::Seconds dram_latency;
   // SMs of the chip that was measured, where this one was changed; else its own.

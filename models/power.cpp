@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "models/smooth_maximum.hpp"
+
 namespace roofcast::models {
 namespace {
 
@@ -41,11 +43,12 @@ Running running_at(const Activity& a, const PowerRates& rates, double pace) {
     const double x = rates.voltage_exponent;
     const double least_drawn =
         dynamic.si() > 0.0
-            ? std::pow(rates.idle * r.time / (x * std::pow(pace, x) * dynamic), 1.0 / (1.0 + x))
+            ? std::pow(rates.leakage * r.time / (x * std::pow(pace, x) * dynamic), 1.0 / (1.0 + x))
             : most;
     r.idle_of = std::clamp(std::max(least_drawn, rates.voltage_floor / pace), 1.0, most);
   }
-  r.energy = rates.voltage(pace * r.idle_of) * dynamic + a.bytes + rates.idle / r.idle_of * r.time;
+  r.energy =
+      rates.voltage(pace * r.idle_of) * dynamic + a.bytes + rates.idle_of(r.idle_of) * r.time;
   return r;
 }
 
@@ -83,7 +86,12 @@ double pace_at_limit(const Activity& a, const PowerRates& rates) {
 
 }  // namespace
 
-base::Seconds clocked_time(const Cost& cost) { return counted(cost.compute, cost); }
+base::Seconds clocked_time(const Cost& cost, const Machine& machine) {
+  const base::Seconds clocked = cost.compute - cost.waiting;
+  return counted(base::Seconds::from_si(smooth_maximum(clocked.si(), cost.l2.si(), 0.0,
+                                                       machine.calibration.overlap_exponent)),
+                 cost);
+}
 
 base::Seconds product_time(const Cost& cost, base::MathType math, const Machine& machine) {
   const base::FlopsPerSecond rate = machine.tensor_rate(math);
@@ -95,7 +103,7 @@ Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine&
   const base::Seconds smooth = smooth_time(cost);
   const base::Seconds memory =
       smooth.si() > 0.0 ? std::min(1.0, cost.dram / smooth) * cost.dram : base::Seconds{};
-  return {count * clocked_time(cost), count * memory,
+  return {count * clocked_time(cost, machine), count * memory,
           count * (cost.flop * rates.flop[static_cast<std::size_t>(math)]),
           count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link)};
 }

@@ -2,7 +2,7 @@
 //
 // Energy and power of what a chip runs, and how far its clocks fall where it would draw more than its cap.
 //
-//   running(e) = v(e·g) · D(e) + bytes + idle/g · T(e)   ≤ limit · T(e)
+//   running(e) = v(e·g) · D(e) + bytes + (idle − leak + leak/g) · T(e)   ≤ limit · T(e)
 //   D(e)       = Σ flop(type) · FLOP + clocked · e · T(e)
 //   T(e)       = rest + memory · max(1, m/e) + compute / e
 //   v(c)       = max(c, f)^x
@@ -12,7 +12,7 @@
 //   e                     –       pace of the SMs, a share of that of all of them at the full clock; the highest up to 1
 //                                 that the limit allows
 //   g                     –       SMs of the chip for each one that runs, 1 ≤ g ≤ spare; they run at the clock c = e·g ≤ 1.
-//                                 The one that draws least: (idle · T / (x · eˣ · D))^(1/(1 + x)), and no clock
+//                                 The one that draws least: (leak · T / (x · eˣ · D))^(1/(1 + x)), and no clock
 //                                 below f
 //   spare                 –       SMs of the chip for each one of its parent, 1 where it has no more
 //   v                     –       square of the voltage, a share of that at the full clock (scaled to v(1) = 1)
@@ -22,6 +22,7 @@
 //   flop(type)            J/FLOP  at the full clock
 //   bytes                 J       of bytes to and from memory and other ranks, at J/B of the calibration
 //   idle                  W       leakage, memory and links at rest: no clock saves it
+//   leak                  W       the part of idle that SMs leak: half, assumed
 //   clocked               W       what else a running kernel draws, whatever it does, at the full clock
 //   D                     J       what goes with the clock and with the square of the voltage, at the full voltage
 //   limit                 W       share `limit_share` of the cap
@@ -31,9 +32,10 @@
 //   rest                  s       the rest of it
 //   gaps                  s       between kernels
 //
-// `compute` of one operator is C²/S. C is its compute term (models/cost.hpp): products, exponentials, vector FLOP, steps of
-// tiles. S is the smooth maximum of all its terms. So `compute` is nearly all of a large GEMM or a scan and little of a kernel
-// that memory bounds. `memory` is M²/S with the time M of its bytes.
+// `compute` of one operator is C²/S. C is the smooth maximum of its compute term (models/cost.hpp) without what waits for a
+// latency, and of its L2 term: the L2 goes with the clock, a latency does not. S is the smooth maximum of all its terms. So
+// `compute` is nearly all of a large GEMM or a scan and little of a kernel that memory bounds. `memory` is M²/S with the time M
+// of its bytes.
 //
 // Power falls with e in every term, so e is found by regula falsi over 1/e, in which the time is nearly linear. Below f a FLOP
 // costs no less, and idle power lasts longer: the cap with the fewest joules is near the one that holds f. More of any term never takes less time. Valid for loads
@@ -43,7 +45,7 @@
 // The energies are those of the chip that was measured, as shares of its TDP, and a matter of its process. A chip that
 // was changed from it (hardware/chip_changes.hpp) with s times the SMs at k times the clock has
 //
-//   idle · s        clocked · s · k · v(k)        flop(type) · v(k)        v as above, at the clocks of the parent
+//   idle + (s − 1) · leak        clocked · s · k · v(k)        flop(type) · v(k)        v as above, at the clocks of the parent
 //
 // whatever its peaks, its TDP and its cap are. No chip of today stops single SMs to save power. But a wider die is sold
 // with as many of them as its cap can feed, so those that the parent lacks may stop: spare = max(1, s). Without that, more
@@ -98,7 +100,7 @@ struct Activity {
 };
 
 // C²/S above: the part of one run of an operator that the clock sets.
-base::Seconds clocked_time(const Cost& cost);
+base::Seconds clocked_time(const Cost& cost, const Machine& machine);
 // The same of its FLOP alone, at the rate of a large GEMM.
 base::Seconds product_time(const Cost& cost, base::MathType math, const Machine& machine);
 
@@ -114,7 +116,7 @@ struct Drawn {
   base::Watts power() const { return energy / time; }
 };
 
-// The limit is above `idle / spare`: the scenario was checked (sim/result/feasibility.hpp).
+// The limit is above `idle_of(spare)`: the scenario was checked (sim/result/feasibility.hpp).
 Drawn drawn(const Activity& activity, const PowerRates& rates);
 
 }  // namespace roofcast::models

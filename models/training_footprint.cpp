@@ -29,14 +29,6 @@ bool shares_parameters(const Training& training) {
   return training.sharding == workloads::Sharding::parameters;
 }
 
-PipelineLayout layout_of(const Architecture& model, const Mapping& mapping,
-                         const Training& training) {
-  return training.layout.empty()
-             ? workloads::even_layout(model.layer_count(),
-                                      mapping.pipeline_parallel * training.virtual_stages)
-             : training.layout;
-}
-
 // Calls `of` with each group of layers in the chunk, and how many of them. Groups that alternate through the depth are in each
 // chunk alike.
 template <class Of>
@@ -61,6 +53,7 @@ struct Held {
   double dense = 0, experts = 0;
   double tables = 0;  // of dense: embedding and head
   double dense_bytes = 0, expert_bytes = 0;
+  double dense_sent = 0, expert_sent = 0;  // bytes in which ranks send them to each other
   double elements() const { return dense + experts; }
   double bytes() const { return dense_bytes + expert_bytes; }
   void add(const Held& other, double times) {
@@ -69,6 +62,8 @@ struct Held {
     tables += times * other.tables;
     dense_bytes += times * other.dense_bytes;
     expert_bytes += times * other.expert_bytes;
+    dense_sent += times * other.dense_sent;
+    expert_sent += times * other.expert_sent;
   }
 };
 
@@ -92,17 +87,21 @@ Held layer_weights(const Architecture& model, const LayerGroup& group, const Map
   const auto add = [&](double elements, const LinearFormat& format) {
     held.dense += elements;
     held.dense_bytes += elements * weight_bytes(format, training, shard);
+    held.dense_sent += elements * weight_bytes(format, training, true);
   };
+  const double repeated = workloads::repeated_parameters(model, group, mapping);
   add((p.attention - p.attention_output) / tp, precision.attention);
   add(p.attention_output / tp, precision.attention_output);
   add(p.recurrent / tp, precision.recurrent);
+  add(repeated, workloads::attends(group.mixer) ? precision.attention : precision.recurrent);
   add(p.mlp / tp, precision.mlp);
   add(p.shared / tp, precision.shared);
   add(p.latent, precision.latent);
   add(p.index, precision.attention);
-  add(p.router + p.norms, precision.plain);
+  add(p.modulation / tp + p.router + p.norms, precision.plain);
   held.experts = p.experts / as_double(mapping.expert_ranks());
   held.expert_bytes = held.experts * weight_bytes(precision.experts, training, shard);
+  held.expert_sent = held.experts * weight_bytes(precision.experts, training, true);
   return held;
 }
 
@@ -113,6 +112,7 @@ Held vocabulary(const Architecture& model, const Mapping& mapping, const Precisi
   held.dense = as_double(model.vocab * model.hidden) / as_double(mapping.tensor_parallel);
   held.tables = held.dense;
   held.dense_bytes = held.dense * weight_bytes(precision.head, training, shard);
+  held.dense_sent = held.dense * weight_bytes(precision.head, training, true);
   return held;
 }
 
@@ -147,7 +147,7 @@ class StageFootprints {
         training_(training),
         rows_(tokens / as_double(mapping.context_parallel)),
         micro_batches_(micro_batches),
-        layout_(layout_of(model, mapping, training)),
+        layout_(workloads::layout_of(training, model.layer_count(), mapping.pipeline_parallel)),
         vocabulary_(vocabulary(model, mapping, precision, training, shares_parameters(training))),
         gathered_head_(vocabulary(model, mapping, precision, training, false)) {
     for (const LayerGroup& layer : model.layers) {
@@ -160,7 +160,7 @@ class StageFootprints {
       if (token < modules) {
         Held join;
         join.dense = 2.0 * as_double(model.hidden * model.hidden);
-        join.dense_bytes = join.dense * kHiddenBytes;
+        join.dense_bytes = join.dense_sent = join.dense * kHiddenBytes;
         mtp_.add(group.weights, 1.0);
         mtp_.add(join, 1.0);
       }
@@ -182,7 +182,7 @@ class StageFootprints {
   Held most_parameters() const {
     Held most;
     for (std::int64_t stage = 0; stage < mapping_.pipeline_parallel; ++stage) {
-      const Held held = training_.lora.trains() ? adapters(stage) : weights(stage);
+      const Held held = trained(stage);
       if (held.elements() > most.elements()) {
         most = held;
       }
@@ -222,7 +222,7 @@ class StageFootprints {
         layer.ffn == workloads::Ffn::moe ? p.experts / as_double(model_.moe.experts) : 0.0;
     group.linear =
         (p.attention + p.recurrent + p.mlp + p.shared) / as_double(mapping_.tensor_parallel) +
-        p.latent + experts;
+        workloads::repeated_parameters(model_, layer, mapping_) + p.latent + experts;
     return group;
   }
   const PipelineChunk& chunk(std::int64_t stage, std::int64_t k) const {
@@ -259,7 +259,21 @@ class StageFootprints {
         held.dense += layers * groups_[group].adapters;
       });
     }
-    held.dense_bytes = kHiddenBytes * held.dense;
+    held.dense_bytes = held.dense_sent = kHiddenBytes * held.dense;
+    return held;
+  }
+
+  // With DualPipe a rank computes a stage and its mirror image, as another rank does, which shares their states.
+  std::vector<std::int64_t> stages_of(std::int64_t rank) const {
+    const std::int64_t mirrored = mapping_.pipeline_parallel - 1 - rank;
+    return workloads::ranks_of_stage(training_.schedule) == 1 ? std::vector{rank}
+                                                              : std::vector{rank, mirrored};
+  }
+  Held trained(std::int64_t rank) const {
+    Held held;
+    for (const std::int64_t from : stages_of(rank)) {
+      held.add(training_.lora.trains() ? adapters(from) : weights(from), 1.0);
+    }
     return held;
   }
 
@@ -280,20 +294,16 @@ class StageFootprints {
 
   TrainingFootprint of(std::int64_t stage) const {
     const bool whole = training_.sharding == workloads::Sharding::none;
+    const std::int64_t copies = workloads::ranks_of_stage(training_.schedule);
     const double replicas =
-        whole ? 1.0 : as_double(mapping_.data_parallel * mapping_.context_parallel);
-    const double expert_replicas = whole ? 1.0 : as_double(mapping_.expert_replicas);
-    // With DualPipe a rank computes a stage and its mirror image, as another rank does, which shares their states.
+        whole ? 1.0 : as_double(copies * mapping_.data_parallel * mapping_.context_parallel);
+    const double expert_replicas = whole ? 1.0 : as_double(copies * mapping_.expert_replicas);
     const bool both_ends = training_.schedule == workloads::Schedule::dualpipe;
-    std::vector<std::int64_t> stages = {stage};
-    if (both_ends) {
-      stages.push_back(mapping_.pipeline_parallel - 1 - stage);
-    }
+    const std::vector<std::int64_t> stages = stages_of(stage);
     const bool some = training_.lora.trains();
-    Held held;  // that are trained
+    const Held held = trained(stage);
     Held frozen;
     for (const std::int64_t from : stages) {
-      held.add(some ? adapters(from) : weights(from), 1.0);
       frozen.add(some ? weights(from) : Held{}, 1.0);
     }
     const double shared = held.dense / replicas + held.experts / expert_replicas;
@@ -306,10 +316,10 @@ class StageFootprints {
     const bool scattered = all || training_.sharding == workloads::Sharding::gradients;
     f.gradients = Bytes::from_si(training_.gradient_bytes * (scattered ? shared : held.elements()));
     const double moments = workloads::moments(training_, shared, held.tables / replicas);
-    f.optimizer = Bytes::from_si((kMaster * shared + training_.moment_bytes * moments) /
-                                 as_double(std::ssize(stages)));
+    f.optimizer = Bytes::from_si(kMaster * shared + training_.moment_bytes * moments);
     double activations = 0.0;
-    double widest = 0.0;  // layer of the stage
+    double widest = 0.0;      // layer of the stage
+    double on_its_way = 0.0;  // offloaded layer
     double backward = 0.0;
     double linear = 0.0;
     double gathered = 0.0;
@@ -329,6 +339,8 @@ class StageFootprints {
       each_group(model_, own, [&](std::size_t index, double) {
         const LayerBytes& group = groups_[index];
         widest = std::max(widest, group.kept_whole);
+        on_its_way =
+            std::max(on_its_way, training_.recompute.layers == 0 ? group.kept : group.kept_whole);
         backward = std::max(backward, group.backward);
         linear = std::max(linear, group.linear);
         gathered = std::max(gathered, group.gathered.bytes());
@@ -342,7 +354,7 @@ class StageFootprints {
       }
     }
     if (training_.offload.layers > 0) {
-      activations += widest;
+      activations += on_its_way;
     }
     const double layer = backward + (training_.recompute.full ? widest : 0.0);
     const double logits = as_double(model_.vocab) / as_double(mapping_.tensor_parallel);
@@ -382,9 +394,10 @@ class StageFootprints {
 }  // namespace
 
 RankParameters rank_parameters(const Architecture& model, const Mapping& mapping,
-                               const Training& training) {
-  const Held most = StageFootprints(model, mapping, {}, training, 0.0, 1).most_parameters();
-  return {most.dense, most.experts, most.tables};
+                               const Precision& precision, const Training& training) {
+  const Held most = StageFootprints(model, mapping, precision, training, 0.0, 1).most_parameters();
+  return {most.dense, most.experts, most.tables, Bytes::from_si(most.dense_sent),
+          Bytes::from_si(most.expert_sent)};
 }
 
 TrainingFootprint training_footprint(const Architecture& model, const Mapping& mapping,

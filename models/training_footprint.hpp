@@ -4,8 +4,9 @@
 // (workloads/training/pipeline_layout.hpp) and by the micro-batches in flight.
 //
 //   parameters   16 bits: the stage's layers ÷ tensor_parallel, its experts ÷ expert_parallel, its part of embedding or
-//                head. Linear layers that compute in FP8 or NVFP4 keep their weights twice more in that format, by rows
-//                for the forward and by columns for the backward product; with `parameters: quantised` these only
+//                head. What is whole on every rank in serving, and copied, is so here too (models/footprint.hpp). Linear
+//                layers that compute in FP8 or NVFP4 keep their weights twice more in that format, by rows for the
+//                forward and by columns for the backward product; with `parameters: quantised` these only
 //   gradients    in their own format; with `gradients` sharded, divided by the ranks that share them
 //   optimizer    Adam: a copy in fp32 and two moments in their format, 12 bytes a parameter in fp32 (arXiv 1910.02054),
 //                ÷ the ranks that share them; Muon: one moment of each matrix (workloads::moments). With `parameters`
@@ -44,14 +45,18 @@ struct TrainingFootprint {
 };
 
 // Parameters of the rank that has most, of those that are trained.
+// Of both stages of a rank of DualPipe.
 struct RankParameters {
   double dense = 0;    // all ranks of data and context parallelism hold copies of these
   double experts = 0;  // mapping.expert_replicas ranks hold copies of these
   double tables = 0;   // of dense: embedding and head
+  // In the format in which ranks send them to each other: 16 bits, or with `parameters: quantised` that of the layer.
+  base::Bytes dense_sent, experts_sent;
   double total() const { return dense + experts; }
 };
 RankParameters rank_parameters(const workloads::Architecture& model,
                                const workloads::Mapping& mapping,
+                               const workloads::Precision& precision,
                                const workloads::Training& training);
 
 // `mapping`: training_mapping of the deployment. `tokens`: tokens of one micro-batch.

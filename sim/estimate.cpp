@@ -19,6 +19,7 @@
 #include "sim/training/step_causes.hpp"
 #include "sim/training/training.hpp"
 #include "sim/training/training_run.hpp"
+#include "workloads/traffic/within_context.hpp"
 
 namespace roofcast::sim {
 
@@ -66,13 +67,19 @@ ServingEstimate aggregated_estimate(const ScenarioView& s, Workspace& workspace)
 
 }  // namespace
 
-ScenarioView with_samples(const ScenarioView& scenario, workloads::Traffic& sampled) {
-  ScenarioView s = scenario;
-  if (s.accuracy != nullptr && s.accuracy->samples > 1 && s.serving->policy.prefix_cache) {
-    sampled = sampled_traffic(*s.traffic, s.accuracy->samples);
-    s.traffic = &sampled;
+ServedScenario::ServedScenario(const ScenarioView& scenario) : view(scenario) {
+  if (view.training != nullptr) {
+    return;
   }
-  return s;
+  if (view.accuracy != nullptr && view.accuracy->samples > 1 && view.serving->policy.prefix_cache) {
+    traffic_ = sampled_traffic(*view.traffic, view.accuracy->samples);
+    view.traffic = &traffic_;
+  }
+  beyond_context = workloads::share_beyond(*view.traffic, view.model->max_context);
+  if (beyond_context > 0.0) {
+    traffic_ = workloads::within_context(*view.traffic, view.model->max_context, beyond_context);
+    view.traffic = &traffic_;
+  }
 }
 
 void add_costs(const ScenarioView& s, ServingEstimate& e, Workspace& workspace) {
@@ -91,8 +98,8 @@ void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
 }
 
 ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
-  workloads::Traffic sampled;
-  ScenarioView s = with_samples(scenario, sampled);
+  const ServedScenario served(scenario);
+  ScenarioView s = served.view;
   const std::unique_ptr<const DraftModel> draft =
       s.pools == nullptr && s.training == nullptr ? draft_model_of(s) : nullptr;
   s.draft = draft.get();
@@ -106,6 +113,8 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
     return e;
   }
   if (e.workflow == nullptr) {
+    e.beyond_context = served.beyond_context;
+    e.steady.attainment *= 1.0 - served.beyond_context;
     e.score = score_of(s);
     e.output_rate = e.steady.requests_per_second * static_cast<double>(s.traffic->output_tokens);
   }

@@ -20,9 +20,20 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace);
 // told of RL post-training.
 void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate);
 
-// The scenario as it is served. If requests are samples of questions, its traffic is sampled_traffic(), which `sampled`
-// keeps.
-ScenarioView with_samples(const ScenarioView& scenario, workloads::Traffic& sampled);
+// The scenario as it is served. If requests are samples of questions, its traffic is sampled_traffic(). It is without requests
+// that are longer than the context (workloads/traffic/within_context.hpp).
+class ServedScenario {
+ public:
+  explicit ServedScenario(const ScenarioView& scenario);
+  ServedScenario(const ServedScenario&) = delete;  // its view points into it
+  ServedScenario& operator=(const ServedScenario&) = delete;
+
+  ScenarioView view;
+  double beyond_context = 0.0;  // share of the requests
+
+ private:
+  workloads::Traffic traffic_;
+};
 
 // Sets what follows from a steady state and from task.per_second: cost and energy.
 //

@@ -16,6 +16,7 @@
 #include <variant>
 
 #include "base/csv/csv.hpp"
+#include "base/csv/file_ending.hpp"
 #include "base/csv/formula.hpp"
 #include "base/csv/packed_file.hpp"
 #include "base/csv/shortest_number.hpp"
@@ -34,17 +35,22 @@ constexpr std::string_view kOtherEndings[] = {
 
 }  // namespace
 
+std::string ending_of(const std::filesystem::path& file) {
+  std::string ending = file.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
 std::filesystem::path unpacked_name(std::filesystem::path file) {
-  if (file.extension() == ".gz" || file.extension() == ".zst") {
+  if (const std::string ending = ending_of(file); ending == ".gz" || ending == ".zst") {
     file.replace_extension();
   }
   return file;
 }
 
 void check_csv_name(const std::filesystem::path& file) {
-  std::string ending = file.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = ending_of(file);
   if (std::find(std::begin(kOtherEndings), std::end(kOtherEndings), ending) !=
       std::end(kOtherEndings)) {
     refuse_file(file.string(), "write",
@@ -67,12 +73,13 @@ class CsvWriter::Sink {
     check_csv_name(file);
     const std::filesystem::path& part = output_->path();
     errno = 0;
-    if (file.extension() == ".gz") {
+    const std::string ending = ending_of(file);
+    if (ending == ".gz") {
       // 1: little larger, far faster.
       if (target_.emplace<GzHandle>(gzopen(part.c_str(), "wb1")) == nullptr) {
         fail("open");
       }
-    } else if (file.extension() == ".zst") {
+    } else if (ending == ".zst") {
       if (!target_.emplace<ZstdWriter>(part).is_open()) {
         fail("open");
       }

@@ -22,6 +22,44 @@ namespace {
 constexpr std::uint64_t kMostTimes = 200;
 constexpr std::uint64_t kFreely = std::uint64_t{64} << 20U;  // B
 
+// The last four bytes of a gzip file: how many its last member unpacks to.
+bool says_size(int file, off_t bytes, std::uint64_t unpacked) {
+  std::array<unsigned char, 4> last{};
+  const auto got = pread(file, last.data(), last.size(), bytes - static_cast<off_t>(last.size()));
+  std::uint32_t size = 0;
+  for (std::size_t i = last.size(); i-- > 0;) {
+    size = size << 8U | last.at(i);
+  }
+  return got == static_cast<ssize_t>(last.size()) && size == static_cast<std::uint32_t>(unpacked);
+}
+
+// Whether a gzip file is members to its end. What follows the last one zlib leaves out without a word.
+bool is_all_members(int file) {
+  std::array<unsigned char, 1U << 16U> in;
+  std::array<unsigned char, 1U << 16U> out;
+  z_stream stream{};
+  constexpr int kGzip = 16 + MAX_WBITS;
+  if (inflateInit2(&stream, kGzip) != Z_OK) {
+    return false;
+  }
+  off_t at = 0;
+  int code = Z_STREAM_END;  // no member is begun
+  for (ssize_t got = 0; (got = pread(file, in.data(), in.size(), at)) > 0 && code >= 0; at += got) {
+    stream.next_in = in.data();
+    stream.avail_in = static_cast<unsigned>(got);
+    while (stream.avail_in > 0 && code >= 0) {
+      if (code == Z_STREAM_END) {
+        inflateReset(&stream);
+      }
+      stream.next_out = out.data();
+      stream.avail_out = out.size();
+      code = inflate(&stream, Z_NO_FLUSH);
+    }
+  }
+  inflateEnd(&stream);
+  return code == Z_STREAM_END;
+}
+
 }  // namespace
 
 void refuse_file(const std::string& name, std::string_view doing, std::string_view why) {
@@ -99,6 +137,10 @@ Contents PackedFile::packed_contents() {
 std::size_t PackedFile::read(char* to, unsigned most) {
   const std::size_t got = unpack(to, most);
   unpacked_ += got;
+  if (got == 0 && !zstd_ && gzdirect(in_.get()) == 0 && S_ISREG(opened_.st_mode) &&
+      !says_size(descriptor_, opened_.st_size, unpacked_) && !is_all_members(descriptor_)) {
+    refuse_file(name_, "read", "bytes that are not compressed follow the compressed ones");
+  }
   if (const bool plain = !zstd_ && gzdirect(in_.get()) != 0; contents_ && got > 0 && plain) {
     contents_->add({to, got});
   } else if (contents_ && got == 0) {

@@ -54,28 +54,32 @@ std::filesystem::path user_file(const Catalog& catalog, const std::string& id) {
   return !folder.empty() && is_there(file) ? file : std::filesystem::path();
 }
 
-Node find(const Catalog& catalog, const std::string& id) {
-  if (const auto file = user_file(catalog, id); !file.empty()) {
-    return load_document(file);
-  }
+const CatalogEntry* embedded_entry(const Catalog& catalog, std::string_view id) {
   const auto it = std::find_if(catalog.embedded.begin(), catalog.embedded.end(),
                                [&](const CatalogEntry& entry) { return entry.id == id; });
-  // Parsed once, because a sweep over knobs of a system asks for its calibration, a large document, at every value.
+  return it == catalog.embedded.end() ? nullptr : &*it;
+}
+
+// Parsed once, because a sweep over knobs of a system asks for its calibration, a large document, at every value.
+Node parsed(const CatalogEntry& entry) {
   static std::mutex mutex;
-  static std::map<const char*, Node> parsed;
+  static std::map<const char*, Node> all;
   const std::lock_guard lock(mutex);
-  const auto known = parsed.find(it->text.data());
-  return known != parsed.end()
+  const auto known = all.find(entry.text.data());
+  return known != all.end()
              ? known->second
-             : parsed
-                   .emplace(it->text.data(),
-                            parse_document(std::string(it->file), std::string(it->text)))
+             : all.emplace(entry.text.data(),
+                           parse_document(std::string(entry.file), std::string(entry.text)))
                    .first->second;
 }
 
+Node find(const Catalog& catalog, const std::string& id) {
+  const auto file = user_file(catalog, id);
+  return file.empty() ? parsed(*embedded_entry(catalog, id)) : load_document(file);
+}
+
 void keep_used(const Catalog& catalog, const std::string& id, const Node& document) {
-  const bool embedded = std::any_of(catalog.embedded.begin(), catalog.embedded.end(),
-                                    [&](const CatalogEntry& entry) { return entry.id == id; });
+  const bool embedded = embedded_entry(catalog, id) != nullptr;
   const auto file = user_file(catalog, id);
   const bool both = embedded && !file.empty();
   note_used(catalog.kind, id, file.empty() ? "built-in" : file.string(), both && !catalog.additive,
@@ -190,6 +194,11 @@ Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view
 
 Node load_entry(const Catalog& catalog, const std::string& id) {
   return load_reference(catalog, scalar_node(id, {}), "");
+}
+
+std::optional<Node> built_in_entry(const Catalog& catalog, std::string_view id) {
+  const CatalogEntry* entry = embedded_entry(catalog, id);
+  return entry == nullptr ? std::nullopt : std::optional(parsed(*entry));
 }
 
 std::optional<std::string> id_called(const Catalog& catalog, std::string_view name) {

@@ -55,6 +55,8 @@ std::filesystem::path named_file(const Node& scalar);
 // has a '/' or ends in .yaml, .yml or .json). Throws InputError at the place of the scalar, with the nearest id.
 Node load_reference(const Catalog& catalog, const Node& scalar, std::string_view path);
 Node load_entry(const Catalog& catalog, const std::string& id);
+// The built-in entry, whatever the user has under its id; none where there is none.
+std::optional<Node> built_in_entry(const Catalog& catalog, std::string_view id);
 
 // The id of the entry that other people's tables call so: the id itself, or a name of its `known_as`. The user's own
 // entries come first; InputError where two entries of the same rank have the name.

@@ -30,7 +30,9 @@ struct Node {
   std::vector<Entry> entries;  // of a map, in document order, keys unique
   Place place;                 // of a map or a null below a key: that key's
   std::string reference;       // the catalog id or path this node was loaded from, when it was
+  std::string root;  // the reference at the end of its chain of `base:`, where that is another
 
+  const std::string& root_reference() const { return root.empty() ? reference : root; }
   bool is_null() const { return kind == Kind::null; }
   bool is_scalar() const { return kind == Kind::scalar; }
   bool is_sequence() const { return kind == Kind::sequence; }

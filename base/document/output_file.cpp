@@ -17,6 +17,7 @@
 #include <mutex>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/document/problems.hpp"
@@ -30,6 +31,7 @@ struct KeptFiles {
   std::mutex mutex;
   bool protects = false;
   std::string remedy;  // of those who want to replace what exists; empty: it is replaced
+  std::vector<fs::path> unfinished;  // may be replaced: an earlier run of the command wrote them
   std::vector<fs::path> read;
   std::vector<fs::path> written;
   std::map<fs::path, Contents> contents;             // of those that were hashed
@@ -45,17 +47,16 @@ fs::path& redirected_to() {
   return folder;
 }
 
+BeforeNaming& before_naming() {
+  static BeforeNaming call;
+  return call;
+}
+
 void keep(std::vector<fs::path>& files, const fs::path& file) {
   const std::scoped_lock lock(kept_files().mutex);
   if (kept_files().protects && std::find(files.begin(), files.end(), file) == files.end()) {
     files.push_back(file);
   }
-}
-
-bool is_regular_or_new(const fs::path& file) {
-  std::error_code error;
-  const fs::file_type type = fs::status(file, error).type();
-  return type == fs::file_type::regular || type == fs::file_type::not_found;
 }
 
 bool is_regular(const fs::path& file) {
@@ -104,15 +105,23 @@ void exchange(const char* from, const char* to) {
   }
 }
 
-bool keeps_what_exists() {
+bool keeps(const fs::path& target) {
   const std::scoped_lock lock(kept_files().mutex);
-  return !kept_files().remedy.empty();
+  const std::vector<fs::path>& all = kept_files().unfinished;
+  return !kept_files().remedy.empty() &&
+         std::find(all.begin(), all.end(), real_path(target)) == all.end();
 }
 
-// That this process has read or written, or that is a link to nothing.
+constexpr const char* kLocked = ".roofcast.part";  // of a part with a lock
+
+// That this process has read or written, that is a link to nothing, or that has too long a name.
 void refuse_target(const fs::path& target) {
   std::error_code none;
-  if (fs::is_symlink(target, none) && !fs::exists(target, none)) {
+  if (const bool is_there = fs::exists(output_path(target) += kLocked, none);
+      !is_there && none == std::errc::filename_too_long) {
+    throw InputError(fmt::format("error: {}: the name is too long\n", target.string()));
+  }
+  if (!outputs_are_redirected() && fs::is_symlink(target, none) && !fs::exists(target, none)) {
     throw InputError(
         fmt::format("error: {} is a link to a file that is not there: remove it, or "
                     "choose another name\n",
@@ -172,6 +181,18 @@ std::error_code give_name(const fs::path& part, const fs::path& target, bool mus
 }
 
 }  // namespace
+
+fs::path real_path(const fs::path& file) {
+  std::error_code error;
+  fs::path real = fs::weakly_canonical(fs::absolute(output_path(file)), error);
+  return error ? fs::absolute(output_path(file)).lexically_normal() : real;
+}
+
+bool is_regular_or_new(const fs::path& file) {
+  std::error_code error;
+  const fs::file_type type = fs::status(file, error).type();
+  return type == fs::file_type::regular || type == fs::file_type::not_found;
+}
 
 std::string finished_name(const std::string& name) {
   constexpr std::size_t kEnding = 1 + kRandomDigits + kUnfinished.size();
@@ -244,6 +265,13 @@ void refuse_replacing(const std::string& remedy) {
   kept_files().remedy = remedy;
 }
 
+void allow_replacing(const fs::path& target) {
+  const std::scoped_lock lock(kept_files().mutex);
+  kept_files().unfinished.push_back(real_path(target));
+}
+
+void call_before_naming(BeforeNaming call) { before_naming() = std::move(call); }
+
 void check_output(const fs::path& target) {
   refuse_target(target);
   std::error_code error;
@@ -252,7 +280,12 @@ void check_output(const fs::path& target) {
     throw InputError(fmt::format("error: {}: there is no folder {}\n", target.string(),
                                  target.parent_path().string()));
   }
-  if (keeps_what_exists() && is_regular(output_path(target))) {
+  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
+  if (!outputs_are_redirected() && is_regular_or_new(target) && access(folder.c_str(), W_OK) != 0) {
+    throw InputError(fmt::format("error: cannot write {}: {}\n", target.string(),
+                                 std::generic_category().message(errno)));
+  }
+  if (keeps(output_path(target)) && is_regular(output_path(target))) {
     throw InputError(
         fmt::format("error: {} is there already; {}\n", target.string(), kept_files().remedy));
   }
@@ -263,7 +296,7 @@ void check_beside(const fs::path& target, const fs::path& named, bool is_ours) {
   if (!is_regular_or_new(output_path(target))) {
     refuse_irregular(target);
   }
-  if (keeps_what_exists() && !is_ours && is_regular(output_path(target))) {
+  if (keeps(output_path(target)) && !is_ours && is_regular(output_path(target))) {
     throw InputError(fmt::format(
         "error: {0} is there already, and one would be written beside {1}: rename it, or "
         "choose another name for {1}; {2}\n",
@@ -274,11 +307,13 @@ void check_beside(const fs::path& target, const fs::path& named, bool is_ours) {
 }
 
 OutputFile::OutputFile(const fs::path& target, Output kind)
-    : target_(output_path(target)), kind_(kind) {
+    : name_(output_path(target)), target_(name_), kind_(kind) {
+  std::error_code error;
+  const bool is_link = !outputs_are_redirected() && fs::is_symlink(target, error);
   if (outputs_are_redirected()) {
     std::error_code failed;  // is told by whoever writes the file
     fs::create_directories(target_.parent_path(), failed);
-  } else if (!is_regular_or_new(target)) {
+  } else if (!is_regular_or_new(target) || (is_link && kind == Output::repeated)) {
     if (kind != Output::named) {
       refuse_irregular(target);
     }
@@ -287,8 +322,7 @@ OutputFile::OutputFile(const fs::path& target, Output kind)
     return;
   }
   kind == Output::named ? check_output(target) : refuse_target(target);
-  std::error_code error;
-  if (fs::is_symlink(target, error)) {
+  if (is_link) {
     target_ = fs::canonical(target, error);
   }
   if (kind == Output::repeated || kind == Output::first || !lock()) {
@@ -301,11 +335,14 @@ OutputFile::OutputFile(const fs::path& target, Output kind)
 // False where the file system has no locks. A file that cannot be opened is told by whoever writes it.
 bool OutputFile::lock() {
   part_ = target_;
-  part_ += ".roofcast.part";
+  part_ += kLocked;
   const auto give_up = std::chrono::steady_clock::now() + kDeath;
   const auto number_before = inode(target_);
   while (true) {
     const int file = open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (file < 0 && errno == ELOOP) {
+      refuse_irregular(part_);
+    }
     if (file < 0) {
       return true;
     }
@@ -326,6 +363,13 @@ bool OutputFile::lock() {
     if (fstat(file, &opened) == 0 && !S_ISREG(opened.st_mode)) {
       close(file);
       refuse_irregular(part_);
+    }
+    if (fstat(file, &opened) == 0 && opened.st_nlink > 1) {  // what has another name is kept
+      std::error_code error;
+      if (!fs::remove(part_, error)) {
+        close(file);
+        refuse_irregular(part_);
+      }
     }
     if (fstat(file, &opened) == 0 && stat(part_.c_str(), &named) == 0 &&
         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
@@ -379,15 +423,17 @@ std::error_code OutputFile::commit() {
   if (file >= 0) {
     close(file);
   }
+  if (!error && kind_ == Output::named && before_naming()) {
+    before_naming()(name_, part_, contents_);
+  }
   if (!error) {
-    const bool must_be_new =
-        kind_ == Output::first || (kind_ == Output::named && keeps_what_exists());
+    const bool must_be_new = kind_ == Output::first || (kind_ == Output::named && keeps(target_));
     if (kind_ == Output::named && !must_be_new) {
-      remove_old_beside(target_);
+      remove_old_beside(name_);
     }
     error = give_name(part_, target_, must_be_new);
     if (kind_ == Output::named && must_be_new && !error) {
-      remove_old_beside(target_);
+      remove_old_beside(name_);
     }
   }
   if (kind_ == Output::first && error == std::errc::file_exists) {
@@ -397,11 +443,11 @@ std::error_code OutputFile::commit() {
   if (committed_) {
     exchange(part_.c_str(), nullptr);
     unlock();
-    keep(kept_files().written, target_);
+    keep(kept_files().written, name_);
     const std::scoped_lock lock(kept_files().mutex);
-    kept_files().contents.erase(target_);
+    kept_files().contents.erase(name_);
     if (contents_) {
-      kept_files().contents.emplace(target_, *contents_);
+      kept_files().contents.emplace(name_, *contents_);
     }
   }
   return error;

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,6 +65,7 @@ class OutputFile {
   bool lock();
   void unlock();
 
+  std::filesystem::path name_;    // as it was given
   std::filesystem::path target_;  // links are followed
   std::filesystem::path part_;
   Output kind_;
@@ -84,9 +86,21 @@ void redirect_outputs(const std::filesystem::path& folder);
 bool outputs_are_redirected();
 // Where what is written under this name comes to lie.
 std::filesystem::path output_path(const std::filesystem::path& target);
+// The same without links, "." and "..": two names of one file have one. The file may not be there.
+std::filesystem::path real_path(const std::filesystem::path& file);
+// Else it is a device, a pipe or a folder, and nothing is written beside it.
+bool is_regular_or_new(const std::filesystem::path& file);
 
 // From now on a file that exists is no target. `remedy` is what messages say of it: "--x replaces it".
 void refuse_replacing(const std::string& remedy);
+// But for this file: an earlier run of the same command wrote it, and did not come to its end.
+void allow_replacing(const std::filesystem::path& target);
+// From now on `call` is told of each whole file that the user named before it gets its name: which name, where it lies until
+// then, and what it holds, if that is known.
+using BeforeNaming =
+    std::function<void(const std::filesystem::path& name, const std::filesystem::path& whole,
+                       const std::optional<Contents>& contents)>;
+void call_before_naming(BeforeNaming call);
 // Throws InputError if the target exists and refuse_replacing() was called, if protect_inputs() was called and the
 // target was read or written before, or if it is a link to nothing.
 void check_output(const std::filesystem::path& target);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/document/standard_streams.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,6 +49,15 @@ std::optional<std::string>& standard_input() {
 }
 
 }  // namespace
+
+void open_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
+      [[maybe_unused]] const int opened =  // the lowest number that is free
+          open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+    }
+  }
+}
 
 bool is_standard_stream(const std::filesystem::path& file) { return file == "-"; }
 

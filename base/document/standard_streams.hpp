@@ -10,6 +10,10 @@
 
 namespace roofcast::base {
 
+// Opens those of stdin, stdout and stderr that the process started without: else the first file that it opens becomes one
+// of them, and gets what is said there. stdout fails as a closed one does. Before anything is opened.
+void open_closed_streams();
+
 bool is_standard_stream(const std::filesystem::path& file);  // "-"
 
 // The document that was read from stdin, which nobody can read again: it stands in what made an answer

@@ -36,11 +36,14 @@ void write_text(const std::filesystem::path& file, std::string_view text, Output
   }
   OutputFile output(file, kind);
   output.hash(text);
+  errno = 0;
   std::ofstream out(output.path(), std::ios::binary);
   out << text;
   out.close();
-  if (!out || output.commit()) {
-    throw InputError(fmt::format("error: cannot write {}\n", file.string()));
+  const std::error_code why =
+      out ? output.commit() : std::error_code(errno != 0 ? errno : EIO, std::generic_category());
+  if (why) {
+    throw InputError(fmt::format("error: cannot write {}: {}\n", file.string(), why.message()));
   }
 }
 

@@ -3,8 +3,10 @@
 // What a server is that works in iterations (base/queueing/iteration_servers.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 
 #include "base/units/quantity.hpp"
@@ -46,6 +48,10 @@ struct IterationServer {
   std::int64_t sequences = 1;  // the most of a rank, in all micro-batches
   double cache = 1e18;         // tokens of a rank
   double each = 0;             // tokens' worth that a sequence takes in addition
+  // A sequence's tokens beyond `window` take so much of the cache as this share of tokens up to it: layers with a window
+  // keep no more.
+  double window = std::numeric_limits<double>::infinity();
+  double beyond = 1.0;
   double promised = -1;  // share of the answer; below 0: the tokens of the first iteration alone
   bool computes_again = false;  // a sequence that lost its place computes all of its tokens again
   // The greatest priority first, then the one that came first. The least one loses its place, then the one that came last.
@@ -62,6 +68,11 @@ struct IterationServer {
   Seconds take_token;           // and for each token of it
   Seconds send;                 // for each token of an iteration
   Seconds ahead;                // from the front end to the server
+
+  // Of the cache, by a sequence of so many tokens.
+  double takes(double tokens) const {
+    return each + tokens - (1.0 - beyond) * std::max(0.0, tokens - window);
+  }
 };
 
 }  // namespace roofcast::base::queueing

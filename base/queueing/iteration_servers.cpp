@@ -112,8 +112,9 @@ class Path {
   // When a server has something to do: its iterations end, its first stage is free, or the next request comes to it.
   Seconds next_of(Host& h) {
     const Seconds next = base::min(h.wake, h.next_end());
-    return h.is_idle() && !h.incoming.empty() ? base::min(next, job(h.incoming.front()).queued)
-                                              : next;
+    return h.wake == kNever && h.is_idle() && !h.incoming.empty()
+               ? base::min(next, job(h.incoming.front()).queued)
+               : next;
   }
 
   void push_coming(Seconds at, Id id) {
@@ -164,11 +165,12 @@ class Path {
     --s.batch->host->load;
     --room.places;
     --s.places;
+    room.tokens -= j.held;
     room.link = base::max(room.link, now) + (pools_.link + pools_.link_token * j.input);
     j.queued = room.link;
     j.from = &s;
-    j.kept = j.held;
-    j.kept_promise = std::max(j.held, j.promised);
+    j.kept = s.q().takes(j.held);
+    j.kept_promise = s.q().takes(std::max(j.held, j.promised));
     j.state = Job::State::waits;
     route(answerers_, second_turn_).comes(id);
   }
@@ -178,8 +180,8 @@ class Path {
     outcome(id).held_up = now - outcome(id).first;
     s.decode(id);
     const Station& from = *job(id).from;
-    from.room->used -= job(id).kept + from.q().each;
-    from.room->committed -= job(id).kept_promise + from.q().each;
+    from.room->used -= job(id).kept;
+    from.room->committed -= job(id).kept_promise;
     Host& host = *from.batch->host;
     if (!host.waiting.empty()) {
       start(host, now);
@@ -198,7 +200,7 @@ class Path {
       return Admission::no_budget;
     }
     const double promised = s.promise(j, j.cached + j.missing, j.cached + tokens);
-    return s.room->has(promised + h.q->each, *h.q) ? Admission::admitted : Admission::no_room;
+    return s.room->has(promised, *h.q) ? Admission::admitted : Admission::no_room;
   }
   void admit(Station& s, Seconds now) {
     Host& h = *s.batch->host;
@@ -252,7 +254,6 @@ class Path {
   // The next iterations of a server: of its micro-batches that do not run, as soon as the first stage is free.
   void start(Host& h, Seconds now) {
     h.due = false;
-    h.look(now);
     h.wake = kNever;
     const std::size_t batches = h.batches.size();
     for (std::size_t tried = 1, first = h.last; tried <= batches; ++tried) {
@@ -264,6 +265,7 @@ class Path {
         h.wake = h.stage;
         return;
       }
+      h.look(h.batches[which], now);
       if (begin(h.batches[which], now)) {
         h.last = which;
       }
@@ -302,6 +304,7 @@ class Path {
     Host& h = *b.host;
     const IterationServer& q = *h.q;
     plan(b, now);
+    h.had_prompts = b.mixed;
     if (!b.mixed && b.decoding() == 0) {
       b.free_leaving();
       return false;
@@ -367,7 +370,7 @@ class Path {
       if (other.hands_over) {
         until = base::min(until, (other.due ? now : next_of(other)) + pools_.link);
       } else if (closed_ && &other != &h) {
-        next = base::min(next, other.due ? now : other.next_end());
+        next = base::min(next, other.due ? now : next_of(other));
       }
     }
     Seconds turn;
@@ -388,13 +391,12 @@ class Path {
     double most = h.plans_ahead() ? std::max(arrives, 0.0) + 1.0 : arrives;
     std::int64_t steps = std::numeric_limits<std::int64_t>::max();
     for (std::size_t rank = 0; rank < b.ranks.size(); ++rank) {
-      std::int64_t grow = 0;
+      double grow = 0.0;
       for (const MicroBatch& batch : h.batches) {
-        grow += batch.ranks[rank].decodes;
+        grow += batch.ranks[rank].growth();
       }
       const double free = h.q->cache - h.rooms[rank].used;
-      most = grow > 0 ? std::min(most, std::floor(free / (static_cast<double>(grow) * h.q->gains)))
-                      : most;
+      most = grow > 0.0 ? std::min(most, std::floor(free / grow)) : most;
       Station& s = b.ranks[rank];
       steps = s.decodes > 0 ? std::min(steps, s.next_event() - s.iteration) : steps;
     }

@@ -65,12 +65,12 @@ std::int64_t IterationHost::places() const {
 }
 
 double IterationHost::held_each() const {
-  return sum(std::span<const IterationRoom>(rooms), &IterationRoom::used) /
+  return sum(std::span<const IterationRoom>(rooms), &IterationRoom::tokens) /
          static_cast<double>(places());
 }
 
 IterationSpan IterationHost::with_contexts(IterationSpan span) const {
-  const Seconds beyond = (held_each() - q->each - q->context) * span.token;
+  const Seconds beyond = (held_each() - q->context) * span.token;
   span.latency = base::max(Seconds{}, span.latency + beyond);
   span.period = base::max(Seconds{}, span.period + beyond / static_cast<double>(q->stages));
   return span;
@@ -84,12 +84,8 @@ void IterationHost::comes(Id id) {
   incoming.insert(place, id);
 }
 
-void IterationHost::look(Seconds now) {
-  const IterationMicroBatch& b = batches.front();
-  const bool rarely = q->looks_every > 1 && batches.size() == 1;
-  if (rarely && !is_idle()) {
-    return;
-  }
+void IterationHost::look(const IterationMicroBatch& b, Seconds now) {
+  const bool rarely = q->looks_every > 1;
   const auto come = [&](Seconds by) {
     const auto late = [&](Id id) { return job(id).queued > by + kSame; };
     return std::ranges::find_if(incoming, late) - incoming.begin();
@@ -101,7 +97,7 @@ void IterationHost::look(Seconds now) {
     }
   };
   receive(std::exchange(received, 0));
-  if (rarely && b.has_work() && !b.mixed && unlooked < q->looks_every) {
+  if (rarely && b.has_work() && !had_prompts && unlooked < q->looks_every) {
     return;
   }
   unlooked = 0;
@@ -180,8 +176,10 @@ std::int64_t IterationHost::same_answers() const {
   if (!waiting.empty() && unbalanced > 0) {
     most = std::min(most, q->waits_for_ranks - unbalanced);
   }
-  if (q->looks_every > 1 && batches.size() == 1) {
-    most = received > 0 ? 1 : std::min(most, q->looks_every - unlooked);
+  if (q->looks_every > 1) {
+    const auto busy = std::max<std::ptrdiff_t>(
+        1, std::ranges::count_if(batches, [](const auto& b) { return b.has_work(); }));
+    most = received > 0 ? 1 : std::min(most, (q->looks_every - unlooked + busy - 1) / busy);
   }
   return std::max<std::int64_t>(1, most);
 }
@@ -267,17 +265,19 @@ void IterationStation::admit(Id id, double promised) {
   j.state = State::prompt;
   j.promised = promised;
   j.held = 0.0;
-  room->used += q().each;
-  room->committed += promised + q().each;
+  room->used += q().takes(0.0);
+  room->committed += q().takes(promised);
   hold(j, j.cached);
 }
 
 // More tokens of a prompt in the cache.
 void IterationStation::hold(IterationJob& job, double tokens) {
-  const double before = std::max(job.held, job.promised);
+  const double before = job.held;
   job.held += tokens;
-  room->used += tokens;
-  room->committed += std::max(job.held, job.promised) - before;
+  room->tokens += tokens;
+  room->used += q().takes(job.held) - q().takes(before);
+  room->committed +=
+      q().takes(std::max(job.held, job.promised)) - q().takes(std::max(before, job.promised));
 }
 
 void IterationStation::compute(Id id, double tokens) {
@@ -300,14 +300,17 @@ void IterationStation::decode(Id id) {
   j.state = State::decodes;
   j.since = iteration;
   ++decodes;
-  push({iteration + j.left, id, j.turn, true});
-  const double unused = j.promised - j.held;
-  j.beyond = unused <= 0.0;
-  if (j.beyond) {
-    ++beyond;
-  } else if (unused < static_cast<double>(j.left) * q().gains) {
-    push({iteration + static_cast<std::int64_t>(unused / q().gains), id, j.turn, false});
-  }
+  push({iteration + j.left, id, j.turn, Event::Kind::ends});
+  const auto at = [&](double tokens, auto go, Event::Kind kind) {
+    const double iterations = std::ceil((tokens - j.held) / q().gains);
+    if (iterations <= 0.0) {
+      (this->*go)(j);
+    } else if (iterations < static_cast<double>(j.left)) {
+      push({iteration + static_cast<std::int64_t>(iterations), id, j.turn, kind});
+    }
+  };
+  at(q().window, &IterationStation::go_past, Event::Kind::past);
+  at(j.promised, &IterationStation::go_beyond, Event::Kind::beyond);
 }
 
 void IterationStation::push(Event event) {
@@ -333,19 +336,40 @@ std::int64_t IterationStation::next_event() {
 
 void IterationStation::advance(std::int64_t count, std::vector<Id>& ended) {
   iteration += count;
-  room->used += static_cast<double>(count * decodes) * q().gains;
-  room->committed += static_cast<double>(count * beyond) * q().gains;
+  const auto times = static_cast<double>(count);
+  room->tokens += times * static_cast<double>(decodes) * q().gains;
+  room->used += times * growth();
+  room->committed += times * grown_by(beyond, both);
   while (next_event() <= iteration) {
     const Event event = events_.front();
     pop();
-    if (event.ends) {
+    if (event.kind == Event::Kind::ends) {
       stop(job(event.job));
       ended.push_back(event.job);
+    } else if (event.kind == Event::Kind::past) {
+      go_past(job(event.job));
     } else {
-      job(event.job).beyond = true;
-      ++beyond;
+      go_beyond(job(event.job));
     }
   }
+}
+
+// From now on a sequence takes more than it was promised. What it has taken of that since it decodes is not counted yet.
+void IterationStation::go_beyond(IterationJob& job) {
+  room->committed += q().takes(held(job)) - q().takes(std::max(job.promised, job.held));
+  job.beyond = true;
+  ++beyond;
+  both += job.past ? 1 : 0;
+}
+
+// From now on it takes less for a token. It was counted as if it took as much for each since it decodes.
+void IterationStation::go_past(IterationJob& job) {
+  const double less = (1.0 - q().beyond) * (held(job) - std::max(q().window, job.held));
+  room->used -= less;
+  room->committed -= job.beyond ? less : 0.0;
+  job.past = true;
+  ++past;
+  both += job.beyond ? 1 : 0;
 }
 
 // Tokens of a sequence in the cache.
@@ -356,18 +380,27 @@ double IterationStation::held(const IterationJob& job) const {
 }
 
 void IterationStation::stop(IterationJob& job) {
+  if (!job.past && held(job) > q().window) {
+    go_past(job);
+  }
+  if (!job.beyond && held(job) > job.promised) {
+    go_beyond(job);
+  }
   job.held = held(job);
   job.left -= iteration - job.since;
   job.state = State::prompt;
+  both -= job.beyond && job.past ? 1 : 0;
   beyond -= job.beyond ? 1 : 0;
-  job.beyond = false;
+  past -= job.past ? 1 : 0;
+  job.beyond = job.past = false;
   --decodes;
 }
 
 void IterationStation::release(Id id) {
   const IterationJob& j = job(id);
-  room->used -= j.held + q().each;
-  room->committed -= std::max(j.held, j.promised) + q().each;
+  room->tokens -= j.held;
+  room->used -= q().takes(j.held);
+  room->committed -= q().takes(std::max(j.held, j.promised));
   --room->places;
   --places;
 }
@@ -381,7 +414,7 @@ void IterationStation::free_leaving() {
 
 bool IterationStation::preempt_for_decodes() {
   bool lost = false;
-  while (decodes > 1 && room->used + static_cast<double>(decodes) * q().gains > q().cache) {
+  while (decodes > 1 && room->used + growth() > q().cache) {
     preempt();
     lost = true;
   }

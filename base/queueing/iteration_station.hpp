@@ -33,22 +33,24 @@ struct IterationJob {
   std::int32_t turn = 0;  // how often it lost its place
   std::int32_t priority = 0;
   IterationStation* from = nullptr;  // of the first pool, which keeps its tokens
-  double kept = 0;                   // tokens there, and the larger of them and the promise
+  double kept = 0;                   // of the cache there, and the larger of that and the promise
   double kept_promise = 0;
   State state = State::waits;
   bool started = false;
   bool beyond = false;  // it decodes and holds at least what it was promised
+  bool past = false;    // it decodes and holds at least the window
 };
 
 // What the micro-batches of a server share on one rank.
 struct IterationRoom {
   std::int64_t places = 0;  // taken
-  double used = 0;          // tokens of the cache
+  double tokens = 0;        // that its sequences hold
+  double used = 0;          // of the cache
   double committed = 0;     // the larger of used and promised, of all sequences
   Seconds link;             // when the link to the second pool is free
 
-  bool has(double tokens, const IterationServer& q) const {
-    return places < q.sequences && (committed <= 0.5 || committed + tokens <= q.cache);
+  bool has(double sequence, const IterationServer& q) const {
+    return places < q.sequences && (committed <= 0.5 || committed + q.takes(sequence) <= q.cache);
   }
 };
 
@@ -65,9 +67,11 @@ struct IterationStation {
   std::int64_t iteration = 0;  // of decodes, so far
   std::int64_t places = 0;     // taken
   std::int64_t beyond = 0;     // sequences that hold more than they were promised
-  Id partial = -1;             // the prompt that is computed in part
-  std::vector<Id> admitted;    // in this order
-  std::vector<Id> leaving;     // sequences that keep their places for one iteration more
+  std::int64_t past = 0;       // than the window
+  std::int64_t both = 0;
+  Id partial = -1;           // the prompt that is computed in part
+  std::vector<Id> admitted;  // in this order
+  std::vector<Id> leaving;   // sequences that keep their places for one iteration more
   // Of the iteration that is planned:
   double left = 0;  // of its budget
   IterationBatch work;
@@ -77,6 +81,8 @@ struct IterationStation {
 
   // Tokens promised to a sequence with so many known ones, whose next iteration computes the last of so many.
   double promise(const IterationJob& job, double known, double computed) const;
+  // What an iteration of those that decode adds to the cache.
+  double growth() const { return grown_by(decodes, past); }
   // Takes a place, and promises.
   void admit(Id id, double promised);
   void compute(Id id, double tokens);
@@ -92,19 +98,24 @@ struct IterationStation {
   void advance(std::int64_t count, std::vector<Id>& ended);
 
  private:
-  // In iteration `at` of the decodes, a sequence has its last token, or begins to hold more than it was promised.
+  // In iteration `at` of the decodes, a sequence has its last token, or begins to hold more than it was promised or than
+  // the window.
   struct Event {
+    enum class Kind : std::uint8_t { ends, beyond, past };
     std::int64_t at;
     Id job;
     std::int32_t turn;
-    bool ends;
+    Kind kind;
     bool operator<(const Event& other) const { return at > other.at; }  // the first one on top
   };
   std::vector<Event> events_;  // a heap
 
   void push(Event event);
   void pop();
+  double grown_by(std::int64_t sequences, std::int64_t of_these_past) const;
   double held(const IterationJob& job) const;
+  void go_beyond(IterationJob& job);
+  void go_past(IterationJob& job);
   void hold(IterationJob& job, double tokens);
   void preempt();
   std::size_t victim();  // its place among the admitted ones; their number where there is none
@@ -161,6 +172,7 @@ struct IterationHost {
   std::int64_t waited = 0;
   std::int64_t unbalanced = 0;
   std::int64_t unlooked = 0;
+  bool had_prompts = false;     // the last iteration
   std::ptrdiff_t received = 0;  // of those that come: for the next plan
 
   std::vector<Seconds> free;  // when each process of the front end is
@@ -170,8 +182,8 @@ struct IterationHost {
   void set_up(const IterationServer& server, bool hands_over, std::vector<IterationJob>& jobs);
   IterationJob& job(Id id) { return (*jobs)[static_cast<std::size_t>(id)]; }
   void comes(Id id);  // in the order of `queued`
-  // Requests that have come wait from now on, if the server looks for them.
-  void look(Seconds now);
+  // Requests that have come wait from now on, if the server looks for them before it plans for a micro-batch.
+  void look(const IterationMicroBatch& batch, Seconds now);
   void wait(Id id, bool again);  // `again`: it lost its place
   // Whether no request is let in by the iteration that is planned.
   bool holds_back(const IterationMicroBatch& batch);
@@ -191,7 +203,7 @@ struct IterationHost {
   // When the iterations that begin at `now` were planned: at the start of the last one before, if something runs.
   Seconds plan_of(Seconds now) const;
   std::int64_t places() const;
-  double held_each() const;  // tokens' worth of a place, mean
+  double held_each() const;  // tokens of a place, mean
   // An iteration without prompts, with what C − c adds to it.
   IterationSpan with_contexts(IterationSpan span) const;
 
@@ -203,5 +215,10 @@ struct IterationHost {
 
 inline const IterationServer& IterationStation::q() const { return *batch->host->q; }
 inline IterationJob& IterationStation::job(Id id) { return batch->host->job(id); }
+inline double IterationStation::grown_by(std::int64_t sequences, std::int64_t of_these_past) const {
+  return (static_cast<double>(sequences) -
+          (1.0 - q().beyond) * static_cast<double>(of_these_past)) *
+         q().gains;
+}
 
 }  // namespace roofcast::base::queueing

@@ -207,8 +207,12 @@ std::string missing_unit(std::string_view text, Dimension expected) {
   const std::string example = dimension_example(expected);
   const std::string unit = example.substr(example.find(' ') + 1);
   const std::string units = known == nullptr ? "" : fmt::format(" ({})", known->units);
-  return fmt::format("{} has no unit: append one, for example {}{}", in_quotes(text),
-                     in_quotes(fmt::format("{} {}", text, unit)), units);
+  const std::string events =
+      expected == kFrequency
+          ? fmt::format(" of a clock, {} of arrivals", in_quotes(fmt::format("{} /s", text)))
+          : "";
+  return fmt::format("{} has no unit: append one, for example {}{}{}", in_quotes(text),
+                     in_quotes(fmt::format("{} {}", text, unit)), events, units);
 }
 
 }  // namespace

@@ -97,9 +97,8 @@ KindAccuracy judge(const std::string& kind, const base::CsvTable& table, Platfor
   for (std::size_t i = 0; i < table.rows(); ++i) {
     const MeasuredOperator row = rows.row(i);
     const sim::Platform* platform = platform_of(row, kind, platforms.own);
-    const std::string reason = platform == nullptr
-                                   ? "no system with " + row.chip + " in the catalog"
-                                   : reason_against(row, platform->machine);
+    const std::string reason =
+        platform == nullptr ? no_system_with(row.chip) : reason_against(row, platform->machine);
     if (!reason.empty()) {
       ++result.refused[reason];
       continue;

@@ -13,6 +13,7 @@
 #include "models/footprint.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/iteration/iteration.hpp"
+#include "sim/replay/simulation_summary.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
@@ -21,9 +22,13 @@
 namespace roofcast::calibrate {
 namespace {
 
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
 struct Value {
-  double value = std::numeric_limits<double>::quiet_NaN();
-  std::string how;  // where on the axes; without a value, why
+  double value = kNone;
+  std::string how = {};  // where on the axes; without a value, why
+  double low = kNone;    // 90 % interval
+  double high = kNone;
 };
 
 // "concurrency 64, tensor_parallel 4"
@@ -45,11 +50,22 @@ std::string place_of(const sim::SweepPoints& points, std::size_t point) {
   return text;
 }
 
+// None where the metric has no interval.
+const sim::ResultColumn* bound_of(const sim::ResultTable& result, const sim::Metric& metric,
+                                  std::string_view which) {
+  const sim::Metric* bound = sim::find_metric(fmt::format("{}{}", which, metric.name));
+  return bound == nullptr ? nullptr : &result.column(bound->name);
+}
+
 Value value_of(const BestOf& best) {
   const sim::SweepPoints points(best.sweep);
   const sim::ResultTable result = sim::run_sweep(points, 0);
   const sim::Metric& metric = *sim::find_metric(best.metric);
   const sim::ResultColumn& values = result.column(metric.name);
+  // The best of many has no interval of its own.
+  const bool one = points.size() == 1;
+  const sim::ResultColumn* low = one ? bound_of(result, metric, "low90_") : nullptr;
+  const sim::ResultColumn* high = one ? bound_of(result, metric, "high90_") : nullptr;
   const double sign = metric.better == sim::Better::lower ? -1.0 : 1.0;
   Value value;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -58,13 +74,37 @@ Value value_of(const BestOf& best) {
     }
     const double each = values.number(i);
     if (std::isnan(value.value) || sign * each > sign * value.value) {
-      value = {each, place_of(points, i)};
+      value = {each, place_of(points, i), low ? low->number(i) : kNone,
+               high ? high->number(i) : kNone};
     }
   }
   if (std::isnan(value.value)) {
     value.how = result.fits(0) ? "no point meets the conditions" : result.column("reason").text(0);
   }
   return value;
+}
+
+// The interval is that of the steady state, to scale.
+Value value_of(const WholeRunOf& run) {
+  const sim::StreamedScenario streamed = sim::read_streamed_scenario(run.scenario);
+  const sim::ScenarioView view = sim::view(streamed.scenario);
+  sim::Workspace workspace;
+  const sim::ServingEstimate steady = sim::estimate(view, workspace);
+  if (!steady.fits()) {
+    return {kNone, sim::reason(steady)};
+  }
+  const workloads::Requests requests = workloads::draw_requests(streamed.stream);
+  const auto count = static_cast<std::int64_t>(requests.requests.size());
+  const sim::Simulation simulation = sim::simulate(view, requests, count);
+  if (!simulation.reason.empty()) {
+    return {kNone, simulation.reason};
+  }
+  const sim::Metric& rate = *sim::find_metric("throughput_tok_per_s_per_gpu");
+  const double value =
+      sim::summarise(simulation, 0, {}).output_rate / sim::find_metric("gpus")->value(steady);
+  const double scale = value / rate.value(steady);
+  const sim::Interval90 interval = sim::interval90(rate, steady);
+  return {value, {}, scale * interval.low, scale * interval.high};
 }
 
 bool names(const std::string& pattern, std::string_view name) {
@@ -78,7 +118,7 @@ Value value_of(const TimeOf& time) {
   const sim::ScenarioView view = sim::view(scenario);
   const sim::ServingEstimate e = sim::estimate(view, workspace);
   if (!e.fits()) {
-    return {std::numeric_limits<double>::quiet_NaN(), sim::reason(e)};
+    return {kNone, sim::reason(e)};
   }
   const workloads::Batch& batch =
       time.prompts ? e.steady.prefill_iteration : e.steady.decode_iteration;
@@ -91,8 +131,7 @@ Value value_of(const TimeOf& time) {
       }
     }
   }
-  return seconds > 0.0 ? Value{seconds, {}}
-                       : Value{std::numeric_limits<double>::quiet_NaN(), "no such operator runs"};
+  return seconds > 0.0 ? Value{seconds, {}} : Value{kNone, "no such operator runs"};
 }
 
 Value value_of(const RowOf& row) {
@@ -117,7 +156,7 @@ Value value_of(const RowOf& row) {
   const std::string reason = platform == nullptr ? fmt::format("no system of {} is known", op.chip)
                                                  : reason_against(op, platform->machine);
   if (!reason.empty()) {
-    return {std::numeric_limits<double>::quiet_NaN(), reason};
+    return {kNone, reason};
   }
   return {predicted(op, platform->machine), {}};
 }
@@ -152,7 +191,7 @@ Value value_of(const CountOf& count) {
     const workloads::RequestStream stream = sim::read_stream(document, problems);
     problems.throw_if_any();
     return stream.agents ? Value{mean_of_tasks(stream, count.count), {}}
-                         : Value{std::numeric_limits<double>::quiet_NaN(), "no agents"};
+                         : Value{kNone, "no agents"};
   }
   const workloads::Architecture model = sim::read_model(document, problems);
   const workloads::Precision precision = sim::read_precision(document, problems);
@@ -183,6 +222,8 @@ Value value_of(const Figure& figure) {
                                             [](const auto& of) { return value_of(of); }},
                            figure.of);
   value.value *= figure.times;
+  value.low *= figure.times;
+  value.high *= figure.times;
   return value;
 }
 
@@ -200,6 +241,10 @@ Computed compute(const Claim& claim) {
   }
   const double published = std::clamp(computed.value, claim.least, claim.most);
   computed.difference = computed.value / published - 1.0;
+  if (!claim.over) {
+    computed.low = ours.low / claim.unit_si;
+    computed.high = ours.high / claim.unit_si;
+  }
   const auto part = [](const Value& value) {
     const std::string number =
         value.value < 1e4 ? fmt::format("{:.4g}", value.value) : fmt::format("{:.0f}", value.value);

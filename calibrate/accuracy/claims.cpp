@@ -42,9 +42,12 @@ const base::Choices<Count>& counts() {
   return all;
 }
 
+constexpr std::string_view kRate = "throughput_tok_per_s_per_gpu";
+
 struct Load {
   Node base, axes, where;
   std::string metric;
+  bool whole_run = false;
 };
 
 // A figure as the document says it.
@@ -62,7 +65,8 @@ struct Recipe {
 };
 
 const base::Choices<ClaimsPage> kPages = {{"workloads", ClaimsPage::workloads},
-                                          {"runs", ClaimsPage::runs}};
+                                          {"runs", ClaimsPage::runs},
+                                          {"mlperf", ClaimsPage::mlperf}};
 
 class Reader {
  public:
@@ -106,6 +110,10 @@ class Reader {
     }
     read_points(g, load);
     read_metric(g, load.metric);
+    g.flag("whole_run", load.whole_run, base::optional);
+    if (load.whole_run && (load.metric != kRate || !load.axes.is_null())) {
+      g.problem("whole_run", fmt::format("is for the metric {}, without axes", kRate));
+    }
     g.end();
     loads_[entry.key] = load;
   }
@@ -256,6 +264,8 @@ class Reader {
       turn(scenario, recipe.set);
       if (!recipe.operators.empty()) {
         figure.of = TimeOf{scenario, recipe.operators, recipe.prompts};
+      } else if (recipe.load.whole_run) {
+        figure.of = WholeRunOf{scenario};
       } else {
         figure.of = BestOf{sweep_of(recipe.load, scenario), recipe.load.metric};
         if (recipe.load.metric.empty()) {

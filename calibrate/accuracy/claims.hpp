@@ -3,7 +3,7 @@
 // What others published of models and servers, and how roofcast computes the same: data, one file a topic.
 //
 //   section: 2                                   # where on the page
-//   page: runs                                   # docs/runs.md; without it, docs/workloads.md
+//   page: runs                                   # docs/runs.md or mlperf; without it, docs/workloads.md
 //   title: Nemotron 3
 //   source: "NVIDIA-NeMo/Nemotron@e27b371 …"     # of claims that name none
 //   loads:
@@ -12,6 +12,7 @@
 //       axes: {traffic.concurrency: [16, 64, 256]}              # as a sweep's; the best value counts
 //       where: ['tpot_mean_s <= 0.05']
 //       metric: throughput_tok_per_s_per_gpu
+//       whole_run: true                          # simulated: all traffic.requests are there at once, until the last is answered
 //   claims:
 //     - claim: Nano over Qwen3-30B-A3B
 //       conditions: 8K in, 16K out, one H200
@@ -34,6 +35,7 @@
 // `set` changes knobs of the scenario, or columns of the row; `times` is a factor.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -50,6 +52,10 @@ namespace roofcast::calibrate {
 struct BestOf {
   sim::Sweep sweep;
   std::string metric;
+};
+// Output tokens over the time of the whole run, on each GPU.
+struct WholeRunOf {
+  base::Node scenario;
 };
 struct TimeOf {
   base::Node scenario;
@@ -76,7 +82,7 @@ struct CountOf {
 };
 
 struct Figure {
-  std::variant<double, BestOf, TimeOf, RowOf, CountOf> of;
+  std::variant<double, BestOf, WholeRunOf, TimeOf, RowOf, CountOf> of;
   double times = 1.0;
 };
 
@@ -102,7 +108,8 @@ struct NotComputed {
   std::string because;
 };
 
-enum class ClaimsPage : std::uint8_t { workloads, runs };  // docs/workloads.md, docs/runs.md
+// docs/workloads.md, docs/runs.md, docs/mlperf.md
+enum class ClaimsPage : std::uint8_t { workloads, runs, mlperf };
 
 struct Claims {
   ClaimsPage page = ClaimsPage::workloads;
@@ -120,6 +127,9 @@ Claims read_claims(const base::Node& document);
 struct Computed {
   double value = 0.0;       // in the claim's unit; NaN where it cannot be
   double difference = 0.0;  // value / published − 1, 0 within a published range
+  // 90 % interval of the value, of a load whose metric has one and that is no ratio; NaN: none
+  double low = std::numeric_limits<double>::quiet_NaN();
+  double high = std::numeric_limits<double>::quiet_NaN();
   std::string
       how;  // what was divided by what, at which point of the axes; or why there is no value
 };

@@ -95,7 +95,7 @@ std::string reason_against(const OperatorRows& rows, std::size_t row, std::strin
   }
   const sim::Platform* platform = platform_of(measured, kind, platforms);
   if (platform == nullptr) {
-    return fmt::format("no system with {} in the catalog", measured.chip);
+    return no_system_with(measured.chip);
   }
   for (const workloads::Operator& op : measured.operators) {
     const auto* collective = std::get_if<workloads::Collective>(&op);

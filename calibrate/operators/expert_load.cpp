@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
@@ -15,6 +16,8 @@ namespace roofcast::calibrate {
 namespace {
 
 constexpr std::string_view kPowerLaw = "power_law_";
+constexpr double kMostExponent =
+    2.0;  // 1.01 and 1.2 are measured; a steeper law has a shorter tail
 constexpr int kDraws = 16;
 
 using Counts = std::vector<std::int64_t>;  // pairs of each expert
@@ -154,13 +157,24 @@ ExpertLoad power_law(const RoutedTokens& r, double exponent) {
   return mean;
 }
 
+// Nothing where the text is no power law.
+std::optional<double> exponent_of(std::string_view distribution) {
+  return distribution.starts_with(kPowerLaw)
+             ? base::parse_number(std::string(distribution.substr(kPowerLaw.size())))
+             : std::nullopt;
+}
+
 }  // namespace
+
+bool is_distribution(std::string_view text) {
+  const std::optional<double> exponent = exponent_of(text);
+  return text == "balanced" || (exponent && *exponent > 1.0 && *exponent <= kMostExponent);
+}
 
 ExpertLoad ExpertLoads::of(const RoutedTokens& routed, std::string_view distribution) {
   const auto [at, added] = known_.try_emplace({routed, std::string(distribution)});
-  if (added && distribution.starts_with(kPowerLaw)) {
-    const auto exponent = base::parse_number(std::string(distribution.substr(kPowerLaw.size())));
-    at->second = power_law(routed, exponent.value_or(1.01));
+  if (const auto exponent = exponent_of(distribution); added && exponent) {
+    at->second = power_law(routed, *exponent);
   } else if (added) {
     at->second = routed.groups > 1 && routed.groups == routed.top_k ? balanced_in_groups(routed)
                                                                     : balanced(routed);

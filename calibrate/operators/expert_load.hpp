@@ -39,8 +39,12 @@ struct ExpertLoad {
   double distinct = 0.0;  // experts with at least one pair
 };
 
+// "balanced", or "power_law_" and an exponent above 1, at most 2.
+bool is_distribution(std::string_view text);
+
 class ExpertLoads {
  public:
+  // Of a text that is_distribution.
   ExpertLoad of(const RoutedTokens& routed, std::string_view distribution);
 
  private:

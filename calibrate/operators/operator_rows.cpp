@@ -356,15 +356,21 @@ void OperatorRows::read_shape(std::size_t row, MeasuredOperator& measured) const
       out.push_back(attention);
     }
   } else {
+    const std::string_view distribution =
+        table_.find_column("distribution") ? text(row, "distribution") : "balanced";
+    if (!is_distribution(distribution)) {
+      measured.reason = fmt::format("distribution \"{}\" is not modelled", distribution);
+      return;
+    }
     const std::int64_t hidden = at(1);
     const std::int64_t width = at(2) / at(5);
     const ExpertKernel& kernel = kernels_.of(text(row, "kernel_source"), measured.chip,
                                              {hidden, at(4), at(3), std::string(measured.format)});
-    const auto [pairs, distinct] = loads_.of(
-        {at(0), at(3), at(4), at(6), kernel.groups, kernel.kept_groups}, text(row, "distribution"));
+    const auto [pairs, distinct] =
+        loads_.of({at(0), at(3), at(4), at(6), kernel.groups, kernel.kept_groups}, distribution);
     const bool gated = kernel.gated ? *kernel.gated : has_gated_experts(at(4), at(3), at(2));
     const std::int64_t up = (gated ? 2 : 1) * width;
-    const bool balanced = text(row, "distribution") == "balanced";
+    const bool balanced = distribution == "balanced";
     const bool even = balanced && kernel.groups == 1;
     const bool second = kernel.alternative_kernel;
     measured.untuned = kernel.untuned || (kernel.groups > 1 && !balanced);

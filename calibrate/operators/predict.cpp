@@ -8,6 +8,7 @@
 #include "calibrate/operators/power_rows.hpp"
 #include "hardware/spreads.hpp"
 #include "models/operators/operator_cost.hpp"
+#include "models/uncertainty.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -82,7 +83,14 @@ std::string_view error_kind(const MeasuredOperator& measured, std::string_view k
       host > 0.0 && std::any_of(errors.begin(), errors.end(), [](const hardware::KindError& e) {
         return e.kind == hardware::kHostLaunches;
       });
-  return waits && host > kernels_s(measured, machine) ? hardware::kHostLaunches : kind;
+  if (waits && host > kernels_s(measured, machine)) {
+    return hardware::kHostLaunches;
+  }
+  const bool between_hosts = std::any_of(
+      measured.operators.begin(), measured.operators.end(), [&](const workloads::Operator& op) {
+        return models::error_kind(op, machine.scale_up_domain) == models::ErrorKind::nccl_hosts;
+      });
+  return between_hosts ? models::name(models::ErrorKind::nccl_hosts) : kind;
 }
 
 double measured(const MeasuredOperator& row) {

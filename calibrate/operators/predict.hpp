@@ -37,7 +37,7 @@ const sim::Platform* platform_of(const MeasuredOperator& row, std::string_view k
                                  ChipPlatforms& platforms);
 
 // The kind whose error a row's forecast has: that of its table, but of launches where it waits for a host that was not
-// measured.
+// measured, and of models::error_kind where a collective leaves the scale-up domain.
 std::string_view error_kind(const MeasuredOperator& measured, std::string_view kind,
                             const models::Machine& machine);
 

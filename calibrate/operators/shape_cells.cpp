@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -54,9 +55,23 @@ constexpr Cell kCells[] = {
     {"head_k_dim"},
     {"num_v_heads"},
     {"head_v_dim"},
-    {"num_gpus"},
+    {"num_gpus", 2.0},
     {"message_bytes", 1.0, kMostBytes},
 };
+
+struct Words {
+  std::string_view column;
+  std::vector<std::string_view> known;
+};
+const std::vector<Words>& words() {
+  static const std::vector<Words> all = {
+      {"phase", {"context", "generation"}},
+      {"nccl_dtype",
+       {"half", "float16", "bfloat16", "float", "float32", "double", "fp8_e4m3", "fp8_e5m2",
+        "f8e4m3", "f8e5m2", "int8", "uint8", "int32", "uint32", "int64", "uint64"}},
+  };
+  return all;
+}
 
 }  // namespace
 
@@ -64,10 +79,17 @@ ShapeCells::ShapeCells(const base::CsvTable& table)
     : table_(table),
       experts_(table.find_column("num_experts")),
       chosen_(table.find_column("topk")),
-      ranks_(table.find_column("moe_ep_size")) {
+      ranks_(table.find_column("moe_ep_size")),
+      heads_(table.find_column("num_heads")),
+      kv_heads_(table.find_column("num_key_value_heads")) {
   for (const Cell& cell : kCells) {
     if (const auto column = table.find_column(cell.column)) {
       checked_.push_back({*column, cell.least, cell.most});
+    }
+  }
+  for (const Words& each : words()) {
+    if (const auto column = table.find_column(each.column)) {
+      words_.emplace_back(*column, each.known);
     }
   }
 }
@@ -80,11 +102,20 @@ std::string ShapeCells::wrong(std::size_t row) const {
                          table_.columns()[cell.column], cell.least, cell.most);
     }
   }
+  for (const auto& [column, known] : words_) {
+    const std::string_view word = table_.cell(row, column);
+    if (!word.empty() && std::find(known.begin(), known.end(), word) == known.end()) {
+      return fmt::format("{} is none that is known: \"{}\"", table_.columns()[column], word);
+    }
+  }
   if (experts_ && chosen_ && number(row, chosen_) > number(row, experts_)) {
     return "topk is more than num_experts";
   }
   if (experts_ && ranks_ && std::fmod(number(row, experts_), number(row, ranks_)) != 0.0) {
     return "num_experts is no multiple of moe_ep_size";
+  }
+  if (heads_ && kv_heads_ && std::fmod(number(row, heads_), number(row, kv_heads_)) != 0.0) {
+    return "num_heads is no multiple of num_key_value_heads";
   }
   return {};
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/csv/csv.hpp"
@@ -27,7 +29,9 @@ class ShapeCells {
 
   const base::CsvTable& table_;
   std::vector<Checked> checked_;
-  std::optional<std::size_t> experts_, chosen_, ranks_;
+  std::vector<std::pair<std::size_t, std::vector<std::string_view>>>
+      words_;  // that columns may have
+  std::optional<std::size_t> experts_, chosen_, ranks_, heads_, kv_heads_;
 };
 
 }  // namespace roofcast::calibrate

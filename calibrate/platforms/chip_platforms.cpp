@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/platforms/chip_platforms.hpp"
+
+#include <fmt/format.h>
+
+#include "base/csv/csv.hpp"
+#include "calibrate/platforms/named_parts.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/section_readers.hpp"
-
-#include "calibrate/platforms/named_parts.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -23,30 +26,59 @@ base::Node system_with(const std::string& system, const std::string& chip, base:
   return document;
 }
 
+// What the chip names; else of the catalog's systems with the chip the one with the fewest, or as a cluster with the most.
+std::string system_of(const hardware::Chip& chip, bool cluster) {
+  std::string system = cluster ? chip.measured_on.cluster : chip.measured_on.server;
+  if (!system.empty()) {
+    return system;
+  }
+  const base::Catalog catalog = hardware::system_catalog();
+  double chips = 0.0;
+  for (const std::string& id : base::catalog_ids(catalog)) {
+    const base::Node entry = base::load_entry(catalog, id);
+    const base::Node* of = entry.find("chip");
+    if (of == nullptr || of->text != chip.id) {
+      continue;
+    }
+    const base::Node* count = entry.find("chips");
+    const double size = count == nullptr ? 1.0 : base::parse_number(count->text).value_or(1.0);
+    if (system.empty() || (cluster ? size > chips : size < chips)) {
+      system = id;
+      chips = size;
+    }
+  }
+  return system;
+}
+
 }  // namespace
+
+std::string no_system_with(std::string_view chip) {
+  return chip_called(chip) == nullptr
+             ? fmt::format("no system with {} in the catalog", chip)
+             : fmt::format("the chip {} names no system in measured_on:, and none has it", chip);
+}
 
 const sim::Platform* ChipPlatforms::find(std::string_view chip, std::string_view stack,
                                          std::string_view version) {
   const hardware::Chip* known = chip_called(chip);
-  return known == nullptr ? nullptr : load(known->measured_on.server, known->id, stack, version);
+  return known == nullptr ? nullptr : load(*known, false, stack, version);
 }
 
 const sim::Platform* ChipPlatforms::find_timed(std::string_view chip, std::string_view stack,
                                                std::string_view version) {
   const hardware::Chip* known = chip_called(chip);
-  return known == nullptr ? nullptr
-                          : load(known->measured_on.server, known->id, stack, version, true);
+  return known == nullptr ? nullptr : load(*known, false, stack, version, true);
 }
 
 const sim::Platform* ChipPlatforms::find_cluster(std::string_view chip, std::string_view stack,
                                                  std::string_view version) {
   const hardware::Chip* known = chip_called(chip);
-  return known == nullptr ? nullptr : load(known->measured_on.cluster, known->id, stack, version);
+  return known == nullptr ? nullptr : load(*known, true, stack, version);
 }
 
 NearestCalibration nearest_of(const std::string& chip, std::string_view stack) {
   base::Problems problems;
-  base::Node document = system_with(chip_called(chip)->measured_on.server, chip, problems);
+  base::Node document = system_with(system_of(*chip_called(chip), false), chip, problems);
   NearestCalibration nearest;
   nearest.reference = hardware::nearest_calibration(*document.find_path("system.chip"), stack);
   document["system"]["calibration"] = nearest.reference;
@@ -56,19 +88,23 @@ NearestCalibration nearest_of(const std::string& chip, std::string_view stack) {
   return nearest;
 }
 
-const sim::Platform* ChipPlatforms::load(const std::string& system, const std::string& chip,
+const sim::Platform* ChipPlatforms::load(const hardware::Chip& chip, bool cluster,
                                          std::string_view stack, std::string_view version,
                                          bool timed) {
-  if (system.empty()) {
+  const auto [system, added] = systems_.try_emplace({chip.id, cluster});
+  if (added) {
+    system->second = system_of(chip, cluster);
+  }
+  if (system->second.empty()) {
     return nullptr;
   }
-  const Key key{system, chip, std::string(stack), std::string(version), timed};
+  const Key key{system->second, chip.id, std::string(stack), std::string(version), timed};
   if (const auto known = platforms_.find(key); known != platforms_.end()) {
     return &known->second;
   }
   base::Problems problems;
   bool names_one = false;
-  base::Node document = system_with(system, chip, problems, &names_one);
+  base::Node document = system_with(system->second, chip.id, problems, &names_one);
   if (!calibration_.empty()) {
     document["system"]["calibration"] = base::scalar_node(calibration_, {});
   } else if (!names_one) {

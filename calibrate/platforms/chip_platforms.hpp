@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system that a chip was measured in: `measured_on` of the catalog's chips.
+// The system that a chip was measured in: `measured_on` of the catalog's chips. Of one that names none, a system of the
+// catalog that has it.
 #pragma once
 
 #include <map>
@@ -20,6 +21,9 @@ struct NearestCalibration {
   base::Node whole;      // every key
 };
 NearestCalibration nearest_of(const std::string& chip, std::string_view stack);
+
+// Why there is no platform of a chip.
+std::string no_system_with(std::string_view chip);
 
 class ChipPlatforms {
  public:
@@ -43,14 +47,15 @@ class ChipPlatforms {
                                     std::string_view version = {});
 
  private:
-  const sim::Platform* load(const std::string& system, const std::string& chip,
-                            std::string_view stack, std::string_view version, bool timed = false);
+  const sim::Platform* load(const hardware::Chip& chip, bool cluster, std::string_view stack,
+                            std::string_view version, bool timed = false);
 
   using Key = std::tuple<std::string, std::string, std::string, std::string,
                          bool>;  // system, chip, stack, version, whether as timed
   std::string calibration_;
   hardware::Unmeasured unmeasured_;
   std::string also_;
+  std::map<std::pair<std::string, bool>, std::string> systems_;  // of chips, and as clusters
   std::map<Key, sim::Platform> platforms_;
 };
 

@@ -10,6 +10,8 @@
 
 namespace roofcast::calibrate {
 
+bool positive(double value) { return std::isfinite(value) && value > 0.0; }
+
 ErrorSummary summarise(std::span<const Pair> pairs) {
   std::vector<double> errors;
   std::vector<double> magnitudes;

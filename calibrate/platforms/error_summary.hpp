@@ -12,6 +12,11 @@
 
 namespace roofcast::calibrate {
 
+// Whether it can be measured or forecast: finite and above 0.
+bool positive(double value);
+// The reason of a forecast that is not.
+inline constexpr const char* kNoForecast = "the forecast is not a positive number";
+
 struct Pair {
   double measured = 0.0;  // > 0
   double predicted = 0.0;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "base/document/node.hpp"
 #include "base/integers.hpp"
@@ -14,28 +13,11 @@ namespace roofcast::calibrate {
 
 DisaggregatedRows::DisaggregatedRows(const base::CsvTable& table)
     : table_(table),
-      stack_(table.column("backend")),
-      chip_(table.column("system")),
-      precision_(table.column("precision")),
-      isl_(table.column("isl")),
-      osl_(table.column("osl")),
       concurrency_(table.column("concurrency")),
-      ttft_(table.column("silicon_ttft_ms")),
-      tpot_(table.column("silicon_tpot_ms")),
       date_(table.column("measured_date")),
       decode_batch_(table.column("decode_batch_size")),
       prefill_(columns_of("prefill")),
-      decode_(columns_of("decode")) {
-  const std::size_t mode = table.column("mode");
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    if (table.cell(row, mode) != "agg") {
-      tpots_[day_of(row)].insert(tpot_of(row));
-    }
-    if (count(row, prefill_.workers) > 0 && count(row, decode_.workers) > 0) {
-      recorded_.emplace(run_of(row), row);
-    }
-  }
-}
+      decode_(columns_of("decode")) {}
 
 DisaggregatedRows::Columns DisaggregatedRows::columns_of(std::string_view pool) const {
   const auto column = [&](std::string_view name) {
@@ -49,44 +31,16 @@ std::int64_t DisaggregatedRows::count(std::size_t row, std::size_t column) const
   return std::llround(base::parse_number(table_.cell(row, column)).value_or(0.0));
 }
 
-double DisaggregatedRows::tpot_of(std::size_t row) const {
-  return base::parse_number(table_.cell(row, tpot_)).value_or(0.0);
-}
-
-std::string DisaggregatedRows::cells(std::size_t row,
-                                     std::initializer_list<std::size_t> columns) const {
-  std::string text;
-  for (const std::size_t column : columns) {
-    text += fmt::format("{} ", table_.cell(row, column));
-  }
-  return text;
-}
-
-std::string DisaggregatedRows::run_of(std::size_t row) const {
-  return cells(row, {stack_, chip_, precision_, isl_, osl_, concurrency_, ttft_, tpot_});
-}
-
-std::string DisaggregatedRows::day_of(std::size_t row) const {
-  return cells(row, {stack_, chip_, precision_, isl_, osl_, concurrency_, date_});
-}
-
 std::optional<bool> DisaggregatedRows::speculates(
     std::size_t row, const std::vector<PublishedDeployment>& deployments) const {
-  std::size_t with = 0;
-  std::size_t without = 0;
+  bool with = false;
+  bool without = false;
   for (const PublishedDeployment& each : deployments) {
     if (each.has(count(row, concurrency_))) {
-      ++(each.draft_tokens > 0 ? with : without);
+      (each.draft_tokens > 0 ? with : without) = true;
     }
   }
-  if (with == 0 || without == 0) {
-    return with > 0;
-  }
-  const std::set<double>& all = tpots_.at(day_of(row));
-  if (all.size() != with + without) {
-    return {};
-  }
-  return static_cast<std::size_t>(std::distance(all.begin(), all.find(tpot_of(row)))) < with;
+  return with && without ? std::nullopt : std::optional(with);
 }
 
 workloads::Pool DisaggregatedRows::recorded(std::size_t row, const Columns& c,
@@ -109,7 +63,7 @@ workloads::Pool DisaggregatedRows::recorded(std::size_t row, const Columns& c,
 const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts& facts,
                                                    const RowSettings& settings,
                                                    const workloads::Pools* workers,
-                                                   bool& may_speculate) {
+                                                   DisaggregatedServer& server) {
   const std::int64_t prefill = count(row, prefill_.tp);
   const std::int64_t decode = count(row, decode_.tp);
   const bool says_nothing = prefill == 1 && decode == 1;
@@ -134,7 +88,11 @@ const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts&
            (!settings.prefill_experts || whole == (count(row, prefill_.moe_ep) > 1));
   };
   const std::vector<PublishedDeployment>& all = deployments_.of(facts);
-  const std::optional<bool> known = workers != nullptr ? false : speculates(row, all);
+  std::optional<bool> known = workers != nullptr ? false : speculates(row, all);
+  if (!known) {
+    known = runs_.of(facts).speculates;
+    server.listed_speculation = known.has_value();
+  }
   const PublishedDeployment* found = nullptr;
   for (const PublishedDeployment& each : all) {
     const bool drafts = each.draft_tokens > 0;
@@ -142,7 +100,7 @@ const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts&
         drafts != known.value_or(drafts)) {
       continue;
     }
-    may_speculate = may_speculate || (drafts && !known);
+    server.may_speculate = server.may_speculate || (drafts && !known);
     const bool plainer = found != nullptr && found->draft_tokens > 0 && !drafts;
     const bool smaller = found != nullptr && (found->draft_tokens > 0) == drafts &&
                          each.pools.ranks() < found->pools.ranks();
@@ -154,30 +112,34 @@ const PublishedDeployment* DisaggregatedRows::find(std::size_t row, const Facts&
 }
 
 DisaggregatedServer DisaggregatedRows::row(std::size_t row, Facts& facts) {
-  const auto repeated = recorded_.find(run_of(row));
+  const bool recorded_here = count(row, prefill_.workers) > 0 && count(row, decode_.workers) > 0;
   facts.set("year", table_.cell(row, date_).substr(0, 4));
-  if (repeated != recorded_.end()) {
+  if (recorded_here) {
     const auto ranks_along = [&](std::size_t column) {
-      return base::as_double(std::max<std::int64_t>(1, count(repeated->second, column)));
+      return std::max<std::int64_t>(1, count(row, column));
     };
-    facts.set("decode_ranks",
-              fmt::format("{}", ranks_along(decode_.tp) * ranks_along(decode_.attention_dp)));
+    facts.set("decode_ranks", ranks_along(decode_.tp) * ranks_along(decode_.attention_dp));
   }
   const RowSettings& settings = conventions_.of(facts);
   DisaggregatedServer server;
   server.concurrency = count(row, concurrency_);
+  std::optional<workloads::Pools> workers = runs_.of(facts).workers;
+  if (recorded_here) {
+    workers.emplace();
+    workers->prefill = recorded(row, prefill_, settings);
+    workers->decode = recorded(row, decode_, settings);
+  }
+  server.listed_workers = workers && !recorded_here;
   std::int64_t drafts = 0;
-  if (repeated != recorded_.end()) {
-    workloads::Pools& pools = server.pools;
-    pools.prefill = recorded(repeated->second, prefill_, settings);
-    pools.decode = recorded(repeated->second, decode_, settings);
-    bool speculates = false;
-    if (const PublishedDeployment* known = find(row, facts, settings, &pools, speculates)) {
-      pools.prefill.limits = known->pools.prefill.limits;
-      pools.decode.limits = known->pools.decode.limits;
+  const PublishedDeployment* known =
+      find(row, facts, settings, workers ? &*workers : nullptr, server);
+  if (workers) {
+    server.pools = *workers;
+    if (known != nullptr) {
+      server.pools.prefill.limits = known->pools.prefill.limits;
+      server.pools.decode.limits = known->pools.decode.limits;
     }
-  } else if (const PublishedDeployment* known =
-                 find(row, facts, settings, nullptr, server.may_speculate)) {
+  } else if (known != nullptr) {
     server.pools = known->pools;
     drafts = known->draft_tokens;
   } else {

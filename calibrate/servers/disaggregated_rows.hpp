@@ -2,30 +2,28 @@
 //
 // Rows of serving_silicon.csv that were measured on two pools of workers (mode "disagg").
 //
-//   workers         those a row records. A row without them that repeats another's run (same chip, stack, lengths,
-//                   concurrency, TTFT and TPOT) takes the other's. Else the published configuration of
+//   workers         those a row records, or the list of single runs has (calibrate/conventions/published_runs.yaml). Else the
+//                   published configuration of
 //                   its year, stack, chip, precision, lengths and concurrency, of those with its widths
 //                   (calibrate/conventions/disaggregated.yaml): one that does not speculate if there is one, of
 //                   several the one with the fewest GPUs
 //   widths          a pool's tp_size, or the GPUs of the whole deployment in each (run.widths); "1" says nothing
 //   experts         a recorded worker's moe_ep
-//   speculation     not recorded. A row speculates when all configurations of its clients do. Where some do, and as
-//                   many TPOTs were measured on the day as there are configurations, the shortest are taken to be
-//                   theirs; else the row may speculate. Those with recorded workers did not: none is of a concurrency
-//                   that only speculating ones have
+//   speculation     not recorded. A row speculates when all configurations of its clients do. Where some do, the list of
+//                   single runs tells; else the row may speculate. Those with recorded or listed workers did not: none is
+//                   of a concurrency that only speculating ones have
 //   concurrency     the vendor's, where it is missing: decode batch · attention DP · workers
 //   decode limits   the recipe's batch, often fewer sequences than there are clients; where none is
 //                   published, run.decode_sequences
 //
-// `run.` is what calibrate/conventions/server_rows.yaml sets. The servers' other settings:
+// No measured time of a row tells its deployment, nor does another row. `run.` is what
+// calibrate/conventions/server_rows.yaml sets. The servers' other settings:
 // calibrate/conventions/servers.yaml.
 #pragma once
 
-#include <initializer_list>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/csv/csv.hpp"
@@ -39,8 +37,10 @@ namespace roofcast::calibrate {
 struct DisaggregatedServer {
   workloads::Pools pools;
   std::int64_t concurrency = 0;
-  bool may_speculate = false;  // some of its configurations do
-  std::string reason;          // why its deployment is not known; empty when it is
+  bool may_speculate = false;       // some of its configurations do
+  bool listed_workers = false;      // the list of single runs told them
+  bool listed_speculation = false;  // it told whether the row speculates
+  std::string reason;               // why its deployment is not known; empty when it is
 };
 
 class DisaggregatedRows {
@@ -58,25 +58,19 @@ class DisaggregatedRows {
   std::int64_t count(std::size_t row, std::size_t column) const;  // 0 when empty
   workloads::Pool recorded(std::size_t row, const Columns& columns,
                            const RowSettings& settings) const;
-  double tpot_of(std::size_t row) const;
-  std::string cells(std::size_t row, std::initializer_list<std::size_t> columns) const;
-  std::string run_of(std::size_t row) const;
-  std::string day_of(std::size_t row) const;  // of its setting
-  // Nothing where it is not known.
+  // Nothing where some configurations of the row's clients do, and some do not.
   std::optional<bool> speculates(std::size_t row,
                                  const std::vector<PublishedDeployment>& deployments) const;
   // The published deployment of a row, with the workers given if any are; nullptr when there is none.
   const PublishedDeployment* find(std::size_t row, const Facts& facts, const RowSettings& settings,
-                                  const workloads::Pools* workers, bool& may_speculate);
+                                  const workloads::Pools* workers, DisaggregatedServer& server);
 
   const base::CsvTable& table_;
-  std::size_t stack_, chip_, precision_, isl_, osl_, concurrency_, ttft_, tpot_, date_,
-      decode_batch_;
+  std::size_t concurrency_, date_, decode_batch_;
   Columns prefill_, decode_;
   RowConventions conventions_;
   PublishedDeployments deployments_;
-  std::map<std::string, std::size_t> recorded_;    // rows with workers by run
-  std::map<std::string, std::set<double>> tpots_;  // by day
+  PublishedRuns runs_;
 };
 
 }  // namespace roofcast::calibrate

@@ -67,7 +67,22 @@ std::vector<PublishedDeployment> read_deployments(base::Fields& run) {
   return deployments;
 }
 
+PublishedRun read_run(base::Fields& run) {
+  PublishedRun known;
+  if (run.has("speculates")) {
+    run.flag("speculates", known.speculates.emplace());
+  }
+  if (run.has("prefill") || run.has("decode")) {
+    workloads::Pools& pools = known.workers.emplace();
+    read_pool(run, "prefill", pools.prefill);
+    read_pool(run, "decode", pools.decode);
+  }
+  return known;
+}
+
 }  // namespace
+
+PublishedRuns::PublishedRuns() : ReadSettings("published_runs", read_run) {}
 
 PublishedDeployments::PublishedDeployments() : ReadSettings("disaggregated", read_deployments) {}
 

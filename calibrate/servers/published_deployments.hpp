@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The disaggregated deployments that are published for a run: calibrate/conventions/disaggregated.yaml.
+// The disaggregated deployments that are published for a run (calibrate/conventions/disaggregated.yaml), and what is known
+// of single runs (calibrate/conventions/published_runs.yaml).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "calibrate/conventions/read_settings.hpp"
@@ -26,6 +28,16 @@ struct PublishedDeployment {
 // Of a stack, chip, model and lengths in a year, in the order of the file; none where nothing is published.
 struct PublishedDeployments : ReadSettings<std::vector<PublishedDeployment>> {
   PublishedDeployments();
+};
+
+// Nothing of a run that no rule names.
+struct PublishedRun {
+  std::optional<bool> speculates;
+  std::optional<workloads::Pools> workers;
+};
+
+struct PublishedRuns : ReadSettings<PublishedRun> {
+  PublishedRuns();
 };
 
 }  // namespace roofcast::calibrate

@@ -203,7 +203,7 @@ void read_scenario(const Engine& engine, const std::string& gpu, ChipPlatforms& 
   } else if (chips.empty()) {
     run.reason = fmt::format("{} is not in the catalog", gpu);
   } else if (run.platform == nullptr) {
-    run.reason = fmt::format("no system with {} in the catalog", run.chip);
+    run.reason = no_system_with(run.chip);
   } else if (model.empty()) {
     run.reason = fmt::format("{} is not in the catalog", engine.model);
   } else if (!precision) {

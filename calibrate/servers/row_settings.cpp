@@ -20,6 +20,7 @@ RowSettings read_row(base::Fields& run) {
   run.flag("experts_in_moe_tp", settings.experts_in_moe_tp, base::optional);
   run.flag("whole_experts", settings.whole_experts, base::optional);
   run.flag("prefill_experts", settings.prefill_experts, base::optional);
+  run.flag("whole_deployment", settings.whole_deployment, base::optional);
   run.flag("unknown_places", settings.unknown_places, base::optional);
   run.integer("tensor_parallel", settings.tensor_parallel, base::at_least_one, base::optional);
   run.integer("decode_sequences", settings.decode_sequences, base::at_least_one, base::optional);

@@ -21,6 +21,7 @@ struct RowSettings {
   bool whole_experts = false;
   bool prefill_experts = false;
   bool unknown_places = false;
+  bool whole_deployment = false;
   std::int64_t tensor_parallel = 0;   // 0: the columns say it
   std::int64_t decode_sequences = 0;  // 0: the stack's
 };

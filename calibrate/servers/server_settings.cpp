@@ -9,6 +9,7 @@
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/section_readers.hpp"
+#include "workloads/architecture/precision.hpp"
 
 namespace roofcast::calibrate {
 namespace {
@@ -92,15 +93,27 @@ workloads::Serving ServerSettings::of(std::int64_t clients, std::int64_t attenti
   return made;
 }
 
-const ServerSettings& ServerConventions::of(const std::string& stack, const Facts& facts) {
-  const std::pair key{stack, conventions_.settings(facts)};
+const ServerSettings& ServerConventions::of(const std::string& stack, Facts facts) {
+  Settings chosen = conventions_.settings(facts);
+  std::string precision;
+  if (find(chosen, "precision") == nullptr) {
+    const auto id = base::id_called(workloads::precision_catalog(), *facts.find("table.precision"));
+    precision = id.value_or("");
+    facts.set("precision", precision);
+    chosen = conventions_.settings(facts);
+  }
+  const std::tuple key{stack, precision, std::move(chosen)};
   if (const auto found = known_.find(key); found != known_.end()) {
     return found->second;
   }
+  const Settings& settings_of_run = std::get<Settings>(key);
   base::Problems problems;
   base::Node document;
   document["serving"]["stack"] = base::scalar_node(stack, {});
-  set(document, key.second, problems);
+  if (!precision.empty()) {
+    document["precision"] = base::scalar_node(precision, {});
+  }
+  set(document, settings_of_run, problems);
   ServerSettings settings;
   settings.section = document["serving"];
   sim::load_references(document, problems);
@@ -108,7 +121,7 @@ const ServerSettings& ServerConventions::of(const std::string& stack, const Fact
   if (document.find("precision") != nullptr) {
     settings.precision = sim::read_precision(document, problems);
   }
-  const base::Node run = run_settings(key.second, problems);
+  const base::Node run = run_settings(settings_of_run, problems);
   base::Fields fields(run, "run", problems);
   read(fields, settings.run);
   fields.end();

@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "calibrate/conventions/conventions.hpp"
 #include "workloads/architecture/precision.hpp"
@@ -69,12 +69,13 @@ struct ServerSettings {
 
 class ServerConventions {
  public:
-  // The same for runs of the same settings; owned here.
-  const ServerSettings& of(const std::string& stack, const Facts& facts);
+  // The same for runs of the same settings; owned here. A precision that no rule reads is an id of the catalog, if any.
+  const ServerSettings& of(const std::string& stack, Facts facts);
 
  private:
   Conventions conventions_{"servers"};
-  std::map<std::pair<std::string, Settings>, ServerSettings> known_;
+  // By stack, precision that no rule reads, and what rules set.
+  std::map<std::tuple<std::string, std::string, Settings>, ServerSettings> known_;
 };
 
 }  // namespace roofcast::calibrate

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+#include <cctype>
 #include <cmath>
 
+#include "calibrate/platforms/error_summary.hpp"
 #include "calibrate/platforms/held_back.hpp"
 #include "calibrate/platforms/named_parts.hpp"
 #include "sim/replay/simulation_summary.hpp"
@@ -19,11 +20,20 @@ constexpr std::int64_t kMostClients = 100'000;
 
 constexpr const char* kNotTogether = "parallel sizes do not fit together";
 
+// As rules have it: in small letters, PyTorch's names by the catalog's.
+std::string precision_called(std::string_view name) {
+  std::string small(name);
+  std::transform(small.begin(), small.end(), small.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return small == "bfloat16" ? "bf16" : small == "float16" ? "fp16" : small;
+}
+
 }  // namespace
 
 ServingRows::ServingRows(const base::CsvTable& table, const std::string& calibration,
                          hardware::Unmeasured unmeasured)
     : table_(table),
+      id_(table.find_column("id")),
       mode_(table.column("mode")),
       model_(table.column("model_path")),
       system_(table.column("system")),
@@ -61,6 +71,8 @@ void ServingRows::read_pools(std::size_t row, Facts& facts, MeasuredServer& serv
   const DisaggregatedServer known = disaggregated_->row(row, facts);
   server.reason = known.reason;
   server.may_speculate = known.may_speculate;
+  server.listed_workers = known.listed_workers;
+  server.listed_speculation = known.listed_speculation;
   server.pools = known.pools;
   server.mapping = known.pools.decode.mapping;
   server.traffic.concurrency = known.concurrency;
@@ -98,10 +110,6 @@ void ServingRows::read_mapping(std::size_t row, const RowSettings& recorded,
   } else if (is_moe && text(row, attention_dp_).empty() &&
              count(row, concurrency_) == width * count(row, batch_)) {
     data = width;
-  }
-  if (!std::has_single_bit(static_cast<std::uint64_t>(width))) {
-    server.reason = "a disaggregated deployment recorded as one server";
-    return;
   }
   if (data < 1 || width < data || (is_moe && experts < 1)) {
     server.reason = kNotTogether;
@@ -154,10 +162,10 @@ Facts ServingRows::facts_of(std::size_t row, const MeasuredServer& server) const
                                      {"input", isl_},
                                      {"output", osl_},
                                      {"table.model_path", model_},
-                                     {"table.precision", precision_},
                                      {"table.gemm_quant_mode", gemm_}}) {
     facts.set(name, text(row, column));
   }
+  facts.set("table.precision", precision_called(text(row, precision_)));
   facts.set("model", server.model);
   facts.set("chip", server.chip);
   facts.set("chip.architecture", server.platform->system.chip.architecture);
@@ -170,6 +178,7 @@ Facts ServingRows::facts_of(std::size_t row, const MeasuredServer& server) const
   facts.set("draft_tokens", 0);
   facts.set("clients", count(row, concurrency_));
   facts.set("table.tp_size", text(row, tp_));
+  facts.set("id", id_ ? text(row, *id_) : std::string_view());
   return facts;
 }
 
@@ -182,7 +191,8 @@ void ServingRows::read_settings(std::size_t row, Facts facts, MeasuredServer& se
   facts.set("expert_parallel", mapping.expert_parallel);
   const ServerSettings& settings = conventions_.of(server.stack, facts);
   if (!settings.precision) {
-    server.reason = fmt::format("the precision {} is not in the catalog", text(row, precision_));
+    server.reason =
+        fmt::format("no rule of conventions/servers reads the precision {}", text(row, precision_));
     return;
   }
   server.began_cold = settings.run.began_cold;
@@ -222,7 +232,8 @@ MeasuredServer ServingRows::row(std::size_t row) {
   MeasuredServer server;
   server.architecture = model_called(text(row, model_));
   const hardware::Chip* chip = chip_called(text(row, system_));
-  const bool disaggregated = text(row, mode_) != "agg";
+  const std::string_view mode = text(row, mode_);
+  const bool disaggregated = mode == "disagg";
   server.model =
       server.architecture != nullptr ? server.architecture->id : std::string(text(row, model_));
   server.chip = chip != nullptr ? chip->id : std::string(text(row, system_));
@@ -234,10 +245,12 @@ MeasuredServer ServingRows::row(std::size_t row) {
   if (server.architecture == nullptr) {
     server.reason = fmt::format("{} is not in the catalog", server.model);
   } else if (server.platform == nullptr) {
-    server.reason = fmt::format("no system with {} in the catalog", server.chip);
+    server.reason = no_system_with(server.chip);
   } else if (std::find(stacks.begin(), stacks.end(), server.stack) == stacks.end()) {
     server.reason = fmt::format("the stack {} is not in the catalog", server.stack);
-  } else if (!(server.ttft_ms > 0.0) || !(server.tpot_ms > 0.0)) {
+  } else if (!disaggregated && mode != "agg") {
+    server.reason = fmt::format("the mode {} is neither agg nor disagg", mode);
+  } else if (!positive(server.ttft_ms) || !(positive(server.tpot_ms) || count(row, osl_) == 1)) {
     server.reason = "no measured TTFT or TPOT";
   }
   if (!server.reason.empty()) {
@@ -250,6 +263,9 @@ MeasuredServer ServingRows::row(std::size_t row) {
   const RowSettings& recorded = row_conventions_.of(facts);
   if (!disaggregated) {
     read_mapping(row, recorded, server);
+  }
+  if (recorded.whole_deployment) {
+    server.reason = "a disaggregated deployment recorded as one server";
   }
   if (recorded.unknown_places) {
     server.reason = "its clients waited for a server with fewer places, which are not recorded";
@@ -280,9 +296,12 @@ ServerForecast forecast(const MeasuredServer& server, sim::Workspace& workspace)
       sim::simulate(scenario, workloads::draw_requests(server.stream), server.stream.concurrency);
   const sim::SimulationSummary summary = sim::summarise(run, 0, {});
   result.ttft_ms = summary.ttft.mean.si() * 1e3;
-  result.tpot_ms = summary.tpot.mean.si() * 1e3;
+  result.tpot_ms = server.one_token() ? std::nan("") : summary.tpot.mean.si() * 1e3;
   result.ttft_spread = estimate.spreads.ttft;
   result.tpot_spread = estimate.spreads.tpot;
+  if (!positive(result.ttft_ms) || !(positive(result.tpot_ms) || server.one_token())) {
+    result.reason = result.explanation = kNoForecast;
+  }
   return result;
 }
 

@@ -14,8 +14,7 @@
 //                   id tells TP and EP (…_tp8_ep8_…), it agrees. The vendor's rows are tp_size,
 //                   moe_tp and moe_ep as they stand; where moe_tp·moe_ep is more than tp_size, or
 //                   the batch of a rank is concurrency/width, attention is data-parallel over the
-//                   rest. A width that is no power of two is a disaggregated deployment counted as
-//                   one server.
+//                   rest.
 //   concurrency     of one replica; vendor's rows that name adp but have batch_size·adp below the
 //                   concurrency counted several replicas, whose share is batch_size·adp.
 //   two pools       calibrate/servers/disaggregated_rows.hpp, in clusters of the chip
@@ -44,12 +43,14 @@ struct MeasuredServer {
   std::string model;  // catalog ids; the table's words where there is none
   std::string chip;
   std::string stack;
-  bool may_speculate = false;  // not recorded, and nothing else tells
-  bool began_cold = false;     // its first requests were the server's first
+  bool may_speculate = false;   // not recorded, and nothing else tells
+  bool listed_workers = false;  // as of DisaggregatedServer
+  bool listed_speculation = false;
+  bool began_cold = false;  // its first requests were the server's first
   bool held_back = false;  // of a configuration that only judges: model, chip, stack, precision, TP
   double ttft_ms = 0.0;    // means
-  double tpot_ms = 0.0;
-  std::string reason;  // why it is no scenario; empty when it is one
+  double tpot_ms = 0.0;    // of one_token() it says nothing
+  std::string reason;      // why it is no scenario; empty when it is one
 
   const sim::Platform* platform = nullptr;  // shared by rows; owned by ServingRows
   const workloads::Architecture* architecture = nullptr;
@@ -61,6 +62,9 @@ struct MeasuredServer {
   workloads::Traffic traffic;  // of mean lengths
   workloads::RequestStream stream;
   std::optional<workloads::Pools> pools;  // of a disaggregated deployment
+
+  // An output of one token has a TTFT alone.
+  bool one_token() const { return traffic.output_tokens == 1; }
 
   sim::ScenarioView scenario() const {
     return {.platform = platform,
@@ -94,6 +98,7 @@ class ServingRows {
   void read_settings(std::size_t row, Facts facts, MeasuredServer& server);
 
   const base::CsvTable& table_;
+  std::optional<std::size_t> id_;
   std::size_t mode_, model_, system_, backend_, precision_, gemm_, source_, version_;
   std::optional<std::size_t> date_;
   std::size_t tp_, pp_, attention_dp_, moe_tp_, moe_ep_, isl_, osl_, concurrency_, batch_, ttft_,
@@ -107,7 +112,7 @@ class ServingRows {
 // A row's forecast, by simulation of the benchmark (sim/replay/simulate.hpp), in the measurement's units; no numbers where there is a reason.
 struct ServerForecast {
   double ttft_ms = 0.0;
-  double tpot_ms = 0.0;
+  double tpot_ms = 0.0;        // NaN of one token
   models::Spread ttft_spread;  // 90 % intervals
   models::Spread tpot_spread;
   std::string provenance;

@@ -137,7 +137,8 @@ MeasuredTraining TrainingRows::bridge_row(std::size_t row) const {
   const double length = number(row, "Sequence Length");
   const double batch = number(row, "GBS");
   if (known_model == nullptr) {
-    m.reason = "the model is not in the catalog";
+    m.reason = table_.find_column("Model") ? "the model is not in the catalog"
+                                           : "the table has no column Model";
   } else if (system.empty()) {
     m.reason = "no cluster of the system in the catalog";
   } else if (find(settings, "precision") == nullptr) {

@@ -14,6 +14,13 @@
 namespace roofcast::cli {
 namespace {
 
+void check(const char* option, double value, Limits limits) {
+  if (!(value >= limits.least && value <= limits.most)) {
+    throw base::InputError(fmt::format("error: {}: {} is not from {} to {}\n", option, value,
+                                       limits.least, limits.most));
+  }
+}
+
 std::vector<const sim::Metric*> metrics_of(const SensitivityQuestion& question,
                                            const sim::ServingEstimate& estimate) {
   std::vector<const sim::Metric*> all;
@@ -62,6 +69,11 @@ Varied varied(const SensitivityQuestion& question, const base::Node& document) {
 SensitivityAnswer sensitivity(const SensitivityQuestion& question,
                               const sim::OverriddenScenario& scenario,
                               const sim::ServingEstimate& estimate) {
+  check("--step", question.steps.step, kSteps);
+  check("--gain", question.steps.gain, kGains);
+  if (question.variance.rows != 0) {
+    check("--rows", static_cast<double>(question.variance.rows), kSampleRows);
+  }
   SensitivityAnswer a;
   a.title = title(scenario.scenario());
   a.estimate = estimate;

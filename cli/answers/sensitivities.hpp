@@ -11,6 +11,15 @@
 
 namespace roofcast::cli {
 
+// Of a number of the question.
+struct Limits {
+  double least;
+  double most;
+};
+inline constexpr Limits kSteps{1.0001, 100.0};
+inline constexpr Limits kGains{1.0001, 1000.0};
+inline constexpr Limits kSampleRows{32.0, 1e6};
+
 // The texts are those of the options of `roofcast sensitivity`.
 struct SensitivityQuestion {
   std::vector<std::string> metrics;

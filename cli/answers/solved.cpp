@@ -48,6 +48,9 @@ ReadQuestion read_question(const SolveQuestion& question) {
   sim::load_references(document, problems);
   problems.throw_if_any();
   ReadQuestion q;
+  if (question.vary.empty()) {
+    problems.add_text("error: --vary: name a knob to vary\n");
+  }
   for (const std::string& text : question.vary) {
     q.ranges.push_back(sim::parse_knob_range({"--vary", text, {}}, document, problems));
     const std::string& path = q.ranges.back().path;
@@ -244,10 +247,15 @@ void find_edge(const SolveQuestion& question, const ReadQuestion& q, SolveAnswer
   const sim::Boundary& b = r.boundary;
   a.found = b.found;
   a.values = {b.value};
+  a.every = closed_form.every;
+  a.tried = closed_form.looks;
   a.estimate = estimate_at(b.value);
   if (b.everywhere) {
     a.sentence = fmt::format("every {} from {} to {} meets the conditions", range.path,
                              range.text(range.low), range.text(range.high));
+    a.notes.push_back(fmt::format("{} is the {} of the range; the limit, if there is one, lies {}",
+                                  b.value, b.upwards ? "least" : "most",
+                                  b.upwards ? "below it" : "above it"));
   } else if (b.found) {
     a.sentence = fmt::format("{} {} {} meets the conditions", range.path,
                              b.upwards ? "from" : "up to", b.value);
@@ -362,10 +370,11 @@ SolveAnswer answer(const SolveQuestion& question, const ReadQuestion& q) {
   }
   q.objective.metric == nullptr ? find_edge(question, q, a) : find_best(question, q, a);
   if (!a.found) {
-    a.sentence =
-        fmt::format("nothing {} meets the conditions; the nearest",
-                    q.objective.metric == nullptr ? "in the range"
-                                                  : fmt::format("of {} combinations", a.tried));
+    a.sentence = fmt::format(
+        "{} meets the conditions; the nearest",
+        q.objective.metric != nullptr ? fmt::format("nothing of {} combinations", a.tried)
+        : a.every                     ? "nothing in the range"
+                  : fmt::format("none of {} places that were looked at", a.tried));
     const std::string misses = sim::missed(q.conditions, a.result());
     a.notes.insert(a.notes.begin(),
                    misses.empty() ? "meets them, but not by two standard errors" : misses);

@@ -144,7 +144,7 @@ function fillHeader() {
   const count = (n, what) => `<li><b>${kPlain.format(n)}</b>${what}</li>`;
   byId('counts').innerHTML = count(model.total_rows, 'configurations')
     + count(model.meeting_rows, 'meet every constraint') + (model.named.has('pareto_rank')
-      ? count(front, 'on the front') : '')
+      ? count(front, `on ${model.fronts || 'the front'}`) : '')
     + (unranked > 0 ? count(unranked, 'left out of the front: a value is not known') : '')
     + (model.rows.length < model.total_rows ? count(model.rows.length, 'kept in this file') : '');
   const fixed = model.columns.filter((c) => c.constant && c.kind !== 'status' && c.values

@@ -6,6 +6,7 @@
 'use strict';
 
 const kParallelLines = 1500;    // more are thinned
+const kLabelLines = 30;         // of categories' names beside an axis
 const kContextLines = 400;      // of rows that the filter leaves out
 const kParallelAxes = 8;        // chosen at first
 const kCategoryValues = 16;     // a sweep's axis with no more values has them as ticks
@@ -32,6 +33,14 @@ function brokenLabel(text, width) {
   return lines.map((line) => line.trim()).join('\n');
 }
 
+// Every so many of the places of an axis, as many as have room, and the chosen one without its neighbours.
+function shownPlaces(names, chosen) {
+  const lines = Math.max(...names.map((name) => name.split('\n').length));
+  const every = Math.ceil(names.length * lines / kLabelLines);
+  return names.map((_, place) => place).filter((place) => place === chosen
+    || (place % every === 0 && !(chosen >= 0 && Math.abs(place - chosen) < every)));
+}
+
 function parallelAxis(theme, column, dim, letters) {
   const unit = column.numeric ? `${column.scale.lead}${column.scale.unit}` : '';
   const axis = { dim, id: `axis${column.index}`, inverse: column.sign < 0,
@@ -43,9 +52,11 @@ function parallelAxis(theme, column, dim, letters) {
   if (isCategory(column)) {
     const values = categoriesOf(column)
       .map((value) => (column.numeric ? formatCell(Number(value), column) : value));
-    const places = values.map((_, place) => place);
+    const chosen = state.selected === null ? -1 : column.places.get(String(model.rows[state.selected][column.index]));
+    const names = values.map((value) => brokenLabel(value, 18));
+    const places = shownPlaces(names, chosen);
     Object.assign(axis.axisLabel, { customValues: places,
-      formatter: (place) => brokenLabel(values[place] ?? '', 18) });
+      formatter: (place) => names[place] ?? '' });
     return { ...axis, type: 'value', min: -0.5, max: values.length - 0.5, axisTick: { customValues: places } };
   }
   const sizes = model.rows.filter((_, row) => !model.unmet[row]).map((row) => row[column.index])

@@ -12,8 +12,8 @@
 //             OUTCOME is {value, limited_by, at, calibration, provenance, replay, replay_note} or {value: null, reason}
 //             replayed: the gain in the replay; replay: "confirmed", "estimated only"
 //   features  [{name, alone, last, share, takes}]   takes: of what the order is by; null by the gain alone
-//   order     [index]        greedy;  together [gain] and funded [{replayed, replay}] after each of them
-//   replay_notes [text]
+//   order     [index]        greedy;  together [gain] and funded [{replayed, replay}] after each of the first, which gain
+//   edge_notes, replay_notes [text]
 //   pairs     [[index, index, gain]]  the strongest first
 //   subsets   [[ln gain]]    of each workload, by the bits of the features; empty where nothing runs without them
 //   no_features              why features could not be combined; empty
@@ -24,6 +24,8 @@ const state = { weights: model.workloads.map((w) => w.weight), gainOf: -1, print
 const charts = {};
 const kFigures = ['gain', 'low90', 'high90', 'tok_per_j', 'tok_per_usd', 'replayed'];
 const kWorthSaying = 0.005;  // of the ln of a gain
+const kNoLoss = 1e-9;  // less is an error of rounding
+const kFewLost = 0.01;  // of the largest share
 
 const runs = (w) => model.workloads[w].base.value !== null;
 const counted = () => state.weights.map((weight, w) => (runs(w) ? weight : 0));
@@ -59,8 +61,10 @@ function combined(values) {
   const choose = (k) => { let ways = 1; for (let i = 1; i <= k; ++i) { ways = ways * (n - i) / i; } return ways; };
   const sharesOf = (i) => values.reduce((sum, value, s) => (s >> i & 1 ? sum
     : sum + (values[s | 1 << i] - value) / (n * choose(size(s)))), 0);
+  const shares = model.features.map((f, i) => sharesOf(i));
+  const ofOneSign = Math.abs(values[all]) > kNoLoss && (Math.min(...shares) >= -kFewLost * Math.max(...shares) || Math.max(...shares) <= -kFewLost * Math.min(...shares));
   const features = model.features.map((f, i) => ({ name: f.name, alone: Math.exp(values[1 << i]),
-    last: Math.exp(values[all] - values[all ^ 1 << i]), share: values[all] === 0 ? null : sharesOf(i) / values[all] }));
+    last: Math.exp(values[all] - values[all ^ 1 << i]), share: ofOneSign ? shares[i] / values[all] : null }));
   const order = [];
   const together = [];
   for (let joined = 0; order.length < n;) {
@@ -70,9 +74,10 @@ function combined(values) {
     for (let i = 0; i < n; ++i) {
       if (!(joined >> i & 1) && (next < 0 || worth(i) > worth(next))) { next = i; }
     }
+    const gains = together.length === order.length && values[joined | 1 << next] - values[joined] > kNoLoss;
     joined |= 1 << next;
     order.push(next);
-    together.push(Math.exp(values[joined]));
+    if (gains) { together.push(Math.exp(values[joined])); }
   }
   const pairs = [];
   for (let i = 0; i < n; ++i) {
@@ -184,9 +189,9 @@ function sayWeights() {
 function fillFeatures(found) {
   byId('features').innerHTML = '<thead><tr><th class="number">Order</th><th>Feature</th><th class="number">Alone</th>'
     + '<th class="number">With those before</th><th>Replay</th><th class="number">On top of all others</th><th class="number">Share</th></tr></thead><tbody>'
-    + found.order.map((i, place) => `<tr><td class="number">${place + 1}</td><td>${escapeHtml(nameOf(i))}</td>`
+    + found.order.map((i, place) => `<tr><td class="number">${place < found.together.length ? place + 1 : '–'}</td><td>${escapeHtml(nameOf(i))}</td>`
       + [gainText(found.features[i].alone), gainText(found.together[place])].map((text) => `<td class="number">${text}</td>`).join('')
-      + `<td>${escapeHtml(replayText(found.funded ? found.funded[place] : { replay: 'estimated only' }))}</td>`
+      + `<td>${escapeHtml(replayText((found.funded ?? [])[place] ?? { replay: 'estimated only' }))}</td>`
       + [gainText(found.features[i].last), shareText(found.features[i].share)].map((text) => `<td class="number">${text}</td>`).join('')
             + '</tr>').join('') + '</tbody>';
 }
@@ -231,15 +236,17 @@ function drawGains(options) {
 
 function orderFinding(found) {
   const { order, together } = found;
-  return `${shortOf(order[0])} first, ${gainText(together[0])}` + (order.length > 1
-    ? `, then ${shortOf(order[1])}, ${gainText(together[1])} together; all ${order.length} bring ${gainText(together[together.length - 1])}.`
+  if (together.length === 0) { return 'none: no feature gains alone.'; }
+  return `${shortOf(order[0])} first, ${gainText(together[0])}` + (together.length > 1
+    ? `, then ${shortOf(order[1])}, ${gainText(together[1])} together; ${together.length < order.length ? 'the first' : 'all'} ${together.length} bring ${gainText(together[together.length - 1])}.`
     : '.');
 }
 
 function drawOrder(found) {
   const theme = pageTheme();
-  const total = found.together[found.together.length - 1];
-  const rows = found.order.map((i, place) => {
+  const total = found.together[found.together.length - 1] ?? 1;
+  const funded = found.order.slice(0, found.together.length);
+  const rows = funded.map((i, place) => {
     const before = place > 0 ? found.together[place - 1] : 1;
     const step = found.together[place] / before;
     return { label: `${place + 1}. ${nameOf(i)}`, text: gainText(found.together[place]),
@@ -250,7 +257,7 @@ function drawOrder(found) {
     tip: [['Gain of all', gainText(total)]] });
   drawRows('order', { rows, axis: gainAxis('Gain of the portfolio'),
     table: { columns: ['place_in_order', 'feature', 'gain_in_order'],
-        rows: found.order.map((i, place) => [place + 1, nameOf(i), found.together[place]]) },
+        rows: funded.map((i, place) => [place + 1, nameOf(i), found.together[place]]) },
     finding: orderFinding(found) });
 }
 
@@ -286,7 +293,7 @@ function drawShares(found) {
   drawRows('shares', { rows, axis: { name: 'Share of the gain of all', zero: 0,
       label: (v) => `${Math.round(100 * v)} %` },
     table: { columns: ['feature', 'share_of_gain'], rows: ranked.map((i) => [nameOf(i), found.features[i].share]) },
-    finding: rows.length === 0 ? 'All together gain nothing to share.'
+    finding: rows.length === 0 ? 'There is nothing to share: all together gain nothing, or some gain and some lose.'
         : `${shortOf(ranked[0])} has ${shareText(found.features[ranked[0]].share)} of the gain of all`
       + (ranked.length > 1 ? `, ${shortOf(ranked[1])} ${shareText(found.features[ranked[1]].share)}.` : '.') });
 }
@@ -389,7 +396,10 @@ function fillPage() {
   byId('notes').textContent = 'No workload runs without options, so that there is nothing to compare with.';
   byId('notes').hidden = model.workloads.some((none, w) => runs(w));
   byId('parameters').textContent = parameters();
-  byId('replay-notes').innerHTML = model.replay_notes.map((note) => `<li>${escapeHtml(note)}</li>`).join('');
+  for (const [list, notes] of [['edge-notes', model.edge_notes], ['replay-notes', model.replay_notes]]) {
+    byId(list).innerHTML = notes.map((note) => `<li>${escapeHtml(note)}</li>`).join('');
+  }
+  byId('edges-section').hidden = model.edge_notes.length === 0;
   byId('options-section').hidden = model.options.length === 0;
   byId('features-section').hidden = model.features.length === 0 && !model.no_features;
   byId('gain-of').innerHTML = ['the portfolio', ...model.workloads.map((w) => w.name)]

@@ -170,7 +170,7 @@ function fillRun() {
   const { name, text, facts, tables, sides, files, seconds_per_point: step } = run();
   byId('run-heading').textContent = name;
   byId('run-text').textContent = text;
-  byId('answer').innerHTML = `<p>${escapeHtml(answerOf(run()))}</p>`;
+  byId('answer').innerHTML = `<p>${escapeHtml(`${answerOf(run())} ${run().start}`.trim())}</p>`;
   byId('counts').innerHTML = facts.map(([label, fact]) => fact.includes(', ')
     ? `<li>${escapeHtml(label)}: <b>${escapeHtml(fact)}</b></li>`
     : `<li><b>${escapeHtml(fact)}</b>${escapeHtml(label)}</li>`).join('');

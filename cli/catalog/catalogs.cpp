@@ -103,6 +103,9 @@ std::string check_model(const Node& document) {
       text += fmt::format(", {} {}", base::format_quantity(base::Bytes::from_si(bytes)), what);
     }
   }
+  if (model.native_precision.empty()) {
+    return text + " (in bf16: no precision is named)";
+  }
   return fmt::format("{} ({})", text, row.precision.empty() ? "its precision" : row.precision);
 }
 std::string check_precision(const Node& document) {

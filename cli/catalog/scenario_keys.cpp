@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/document/notes.hpp"
 #include "base/document/schema.hpp"
 #include "base/units/unit_text.hpp"
 #include "hardware/prices.hpp"
@@ -50,9 +53,7 @@ std::string range_text(const base::Range& range) {
                           : fmt::format(", {} or more", range.least);
 }
 
-}  // namespace
-
-Key scenario_keys() {
+Key all_sections() {
   Key accuracy = section<workloads::Accuracy>("accuracy");
   accuracy.need = base::optional;
   Key training = section<workloads::Training>("training");
@@ -79,6 +80,18 @@ Key scenario_keys() {
           .conditions = {{{"training"}, "absent", true, {{"traffic"}}, {}},
                          {{"rl"}, "given", true, {{"serving"}, {"training"}}, {}},
                          {{"run"}, "given", true, {{"training"}}, {}}}};
+}
+
+}  // namespace
+
+Key scenario_keys() {
+  const std::vector<std::string> notes = base::take_notes();
+  Key keys = all_sections();
+  base::take_notes();  // of the documents that the readers were asked with
+  for (const std::string& note : notes) {
+    base::add_note(note);
+  }
+  return keys;
 }
 
 std::vector<Knob> knobs_of(const Key& group) {

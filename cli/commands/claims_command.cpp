@@ -21,15 +21,17 @@ void add_claims(Command& calibrate, Run& chosen) {
   auto page = std::make_shared<std::string>("workloads");
   command->add_option("-o,--output", *output, "the file of the page, Markdown; default: print it")
       ->written();
-  command->add_option("--page", *page, "models and servers, or whole training runs")
-      ->one_of({"workloads", "runs"})
+  command
+      ->add_option("--page", *page, "models and servers, whole training runs, or MLPerf Inference")
+      ->one_of({"workloads", "runs", "mlperf"})
       ->capture_default_str();
   command->footer(examples({"roofcast calibrate claims -o workloads.md",
                             "roofcast calibrate claims --page runs -o runs.md"}));
   command->callback([&chosen, output, page] {
     chosen = [output, page] {
-      const std::string text = claims_page(*page == "runs" ? calibrate::ClaimsPage::runs
-                                                           : calibrate::ClaimsPage::workloads);
+      const std::string text = claims_page(*page == "runs"     ? calibrate::ClaimsPage::runs
+                                           : *page == "mlperf" ? calibrate::ClaimsPage::mlperf
+                                                               : calibrate::ClaimsPage::workloads);
       if (output->empty()) {
         say("{}", text);
         return kDone;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/csv/csv.hpp"
+#include "base/csv/file_ending.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/renamed.hpp"
 #include "base/document/standard_streams.hpp"
@@ -60,7 +61,7 @@ base::Node roadmap_document(const std::string& file) {
     throw base::InputError(fmt::format("error: {} is {}\n", file, wanted));
   };
   if (!is_document(file) && !base::is_standard_stream(file)) {
-    if (base::unpacked_name(file).extension() == ".csv") {
+    if (base::ending_of(base::unpacked_name(file)) == ".csv") {
       refuse("one CSV of results: compare wants the other one, too");
     }
   }

@@ -139,6 +139,10 @@ void print_replay(const sim::ServingEstimate& e, std::string_view doubt,
     }
     return;
   }
+  if (!replayed.is_steady()) {
+    say("Replayed in the simulator: {}\n", replayed.not_steady());
+    return;
+  }
   std::string off;
   for (const sim::Disagreement& d : sim::disagreements(e, replayed)) {
     off += fmt::format("{}{} is {:.3g} times the estimate", off.empty() ? "" : ", ",
@@ -263,6 +267,11 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
   if (const std::string wait = sim::full_iterations(sim::view(s), e); !wait.empty()) {
     say("warning: {}\n", wait);
   }
+  if (e.beyond_context > 0.0) {
+    say("warning: {:.2g}% of the requests are longer than the context of {} tokens. They are "
+        "rejected, and in no figure but the attainment\n",
+        100.0 * e.beyond_context, s.model.max_context);
+  }
   if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
     say("No score: {}\n", gap);
   }
@@ -286,6 +295,7 @@ nlohmann::ordered_json json_of(const sim::Scenario& s, const sim::ServingEstimat
   }
   json["limited_by"] = limits_json(e);
   json["full_iterations"] = sim::full_iterations(sim::view(s), e);
+  json["beyond_context"] = e.beyond_context;
   return json;
 }
 
@@ -295,7 +305,8 @@ nlohmann::ordered_json json_of(const sim::ServingEstimate& e, std::string_view d
     return {{"why_not", replayed.why_not}, {"doubt", std::string(doubt)}};
   }
   nlohmann::ordered_json json = {{"requests", replayed.requests},
-                                 {"disagrees", nlohmann::ordered_json::array()}};
+                                 {"disagrees", nlohmann::ordered_json::array()},
+                                 {"not_steady", replayed.not_steady()}};
   for (const sim::Disagreement& d : sim::disagreements(e, replayed)) {
     json["disagrees"].push_back(std::string(d.metric->name));
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/units/unit_text.hpp"
 #include "cli/program/commands.hpp"
@@ -21,6 +22,7 @@
 #include "cli/text/scenario_text.hpp"
 #include "sim/recommend/recommendation.hpp"
 #include "sim/recommend/training_search.hpp"
+#include "sim/result/costs.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/scenario/usual_sections.hpp"
@@ -116,22 +118,19 @@ sim::Objective objective_of(const RecommendOptions& options, const char* usual,
   return {metric, maximizes ? sim::Direction::maximize : sim::Direction::minimize};
 }
 
-// A knob of the scenario. One of a part that is listed (systems, precisions, stacks) is changed in each of the list.
-void set_everywhere(sim::Question& q, Node& document, const std::string& assignment,
+// A part of the scenario that an option may list, and what it lists.
+using ListedParts = std::span<const std::pair<const char*, std::vector<Node>*>>;
+
+// A knob of the scenario. One of a part that is listed is changed in each of the list. `searched`: the knob is not the
+// scenario's to say.
+void set_everywhere(ListedParts lists, bool searched, Node& document, const std::string& assignment,
                     base::Problems& problems) {
   const std::string path = assignment.substr(0, assignment.find('='));
   const auto is_below = [&](const std::string& above) { return path.starts_with(above + "."); };
   const base::Source source{"--set", assignment, {}};
-  const bool kept =
-      std::any_of(std::begin(sim::kKeptOfDeployment), std::end(sim::kKeptOfDeployment),
-                  [&](const char* key) { return path == fmt::format("deployment.{}", key); });
-  const std::pair<const char*, std::vector<Node>*> lists[] = {
-      {"system", &q.systems}, {"precision", &q.precisions}, {"serving.stack", &q.stacks}};
-  const auto listed_at = [&](const auto& list) {
-    return path == list.first && !list.second->empty();
-  };
-  if ((path.starts_with("deployment") && !kept) || path == "serving.replicas" ||
-      path == "traffic.concurrency" || std::any_of(std::begin(lists), std::end(lists), listed_at)) {
+  if (searched || std::any_of(lists.begin(), lists.end(), [&](const auto& list) {
+        return path == list.first && !list.second->empty();
+      })) {
     problems.add({std::make_shared<const base::Source>(source), {}}, path,
                  "is searched, or has an option of its own (--system, --precision, --stack, "
                  "--clients, --gpus)");
@@ -164,6 +163,15 @@ void set_everywhere(sim::Question& q, Node& document, const std::string& assignm
     }
   }
   sim::set_knob(document, source, problems);
+}
+
+bool is_searched(const std::string& assignment) {
+  const std::string path = assignment.substr(0, assignment.find('='));
+  const bool kept =
+      std::any_of(std::begin(sim::kKeptOfDeployment), std::end(sim::kKeptOfDeployment),
+                  [&](const char* key) { return path == fmt::format("deployment.{}", key); });
+  return (path.starts_with("deployment") && !kept) || path == "serving.replicas" ||
+         path == "traffic.concurrency";
 }
 
 // Clients of a scenario are searched unless an option says them. A load that is searched begins with one client.
@@ -207,8 +215,10 @@ sim::Question question_of(const RecommendOptions& options, Heading& heading) {
         fmt::format("the serving stack is {} (no --stack was given)", sim::kUsualStack));
   }
   sim::fill_usual_sections(document);
+  const std::pair<const char*, std::vector<Node>*> lists[] = {
+      {"system", &q.systems}, {"precision", &q.precisions}, {"serving.stack", &q.stacks}};
   for (const std::string& assignment : said.set) {
-    set_everywhere(q, document, assignment, problems);
+    set_everywhere(lists, is_searched(assignment), document, assignment, problems);
   }
   if (document.find("precision") == nullptr) {
     if (q.precisions.empty()) {
@@ -220,6 +230,19 @@ sim::Question question_of(const RecommendOptions& options, Heading& heading) {
   problems.throw_if_any();
   q.base = std::move(document);
   return q;
+}
+
+// Where a power budget feeds fewer GPUs than were asked for.
+void add_power_notes(const sim::Question& q, const sim::Recommendation& r, Heading& heading) {
+  const sim::SweepPoints& points = *r.scans.front().points;
+  for (std::size_t row = 0; row < points.size(); row += points.size() / r.scans.front().systems()) {
+    const sim::ScenarioView s = points.scenario(row);
+    const auto fed = sim::gpus_fed(sim::prices_of(s), s.platform->system);
+    if (fed && *fed < q.gpus) {
+      heading.notes.push_back(
+          fmt::format("the power budget feeds {} GPUs of {}", *fed, points.label(row, 0)));
+    }
+  }
 }
 
 // The model, its traffic, the budget and the conditions.
@@ -264,8 +287,10 @@ sim::TrainingQuestion training_question_of(const RecommendOptions& options, Node
   q.gpus = options.said.gpus;
   q.objective = objective_of(options, "step_s", problems);
   q.where = conditions_of(options, problems);
+  const std::pair<const char*, std::vector<Node>*> lists[] = {{"system", &q.systems},
+                                                              {"precision", &q.precisions}};
   for (const std::string& assignment : options.said.set) {
-    sim::set_knob(document, {"--set", assignment, {}}, problems);
+    set_everywhere(lists, false, document, assignment, problems);
   }
   problems.throw_if_any();
   q.base = std::move(document);
@@ -321,6 +346,7 @@ int run_recommend(const RecommendOptions& options) {
         "all requests are alike, so clients stay in step and prompts come together; lengths that "
         "are drawn come apart: --output '{uniform: [800, 1200]}'");
   }
+  add_power_notes(q, r, heading);
   if (!options.csv.empty()) {
     write_rows(r, options.csv);
   }

@@ -100,20 +100,21 @@ void add_sensitivity(Command& app, Run& chosen) {
       ->add_option("--step", options->question.steps.step,
                    "the factor by which a knob goes up and down to measure its elasticity")
       ->type_name(kNumber)
-      ->within(1.0001, 100.0)
+      ->within(kSteps.least, kSteps.most)
       ->capture_default_str();
   command
       ->add_option("--gain", options->question.steps.gain,
                    "the factor of the last column: how much better each knob becomes there")
       ->type_name(kNumber)
-      ->within(1.0001, 1000.0)
+      ->within(kGains.least, kGains.most)
       ->capture_default_str();
   command
       ->add_option(
           "--rows", options->question.variance.rows,
           "rows of the sample over the ranges; default: doubled until the intervals are 0.05")
       ->type_name(kNumber)
-      ->within(std::size_t{32}, std::size_t{1'000'000});
+      ->within(static_cast<std::size_t>(kSampleRows.least),
+               static_cast<std::size_t>(kSampleRows.most));
   command->add_option("--seed", options->question.variance.seed, "the seed of the sample")
       ->type_name(kNumber)
       ->capture_default_str();

@@ -278,7 +278,7 @@ void add_simulate(Command& app, Run& chosen) {
                    "runs with seeds of their own, each with one window; default: 100, of training "
                    "runs 1000. With a trace the windows of the trace are counted")
       ->type_name(kNumber)
-      ->within(std::size_t{1}, std::size_t{1'000'000})
+      ->within(std::size_t{1}, kMostRuns)
       ->group("Alarm");
   command->add_option("--threads", options->threads, "number of threads; 0: all cores")
       ->type_name(kNumber)

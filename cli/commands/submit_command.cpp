@@ -10,6 +10,7 @@
 
 #include "base/document/catalog.hpp"
 #include "base/document/notes.hpp"
+#include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/standard_streams.hpp"
 #include "cli/program/commands.hpp"
@@ -43,23 +44,58 @@ std::string own_path() {
   return error ? "roofcast" : path.string();
 }
 
-// Where the tasks find the catalog of the user. Pods see the volume that has this folder, and what the image has.
+// The path from this folder to a file in it; empty where it is outside. Pods see the volume that has this folder.
+fs::path from_here(const fs::path& file) {
+  const fs::path path =
+      fs::absolute(file).lexically_normal().lexically_relative(fs::current_path());
+  return path.empty() || *path.begin() == ".." ? fs::path() : path;
+}
+
+std::string in_volume(const std::string& file) {
+  const fs::path path = from_here(file);
+  if (path.empty()) {
+    throw base::InputError(
+        fmt::format("error: {} is outside this folder, and the pods see the volume of this folder "
+                    "alone: submit from a folder that has it\n",
+                    file));
+  }
+  return path.string();
+}
+
+// The pods read the same files, by the same names.
+void refuse_files_outside() {
+  const std::string& own = base::user_catalog_directory();
+  for (const fs::path& file : base::files_read()) {
+    const bool is_own = !own.empty() && file.string().starts_with(own + "/");
+    if (!is_own && file.is_absolute()) {
+      throw base::InputError(fmt::format(
+          "error: the sweep names {}, and the pods have this folder elsewhere: name it by a path "
+          "from the file that names it\n",
+          file.string()));
+    }
+    if (!is_own) {
+      in_volume(file.string());
+    }
+  }
+}
+
+// Where the tasks find the catalog of the user: also in what the image has.
 std::string catalog_of_tasks(bool in_pods) {
   const std::string& own = base::user_catalog_directory();
   if (own.empty()) {
     return own;
   }
   const fs::path whole = fs::absolute(own).lexically_normal();
-  const fs::path from_here = whole.lexically_relative(fs::current_path());
   if (!in_pods) {
     return whole.string();
   }
-  if (from_here.empty() || *from_here.begin() == "..") {
+  const fs::path path = from_here(whole);
+  if (path.empty()) {
     base::add_note(fmt::format(
         "note: ROOFCAST_CATALOG is outside this folder: the image must have {}", whole.string()));
     return whole.string();
   }
-  return from_here.string();
+  return path.string();
 }
 
 // No option of sbatch or line of YAML may end in a name of the user's.
@@ -104,6 +140,10 @@ int run_submit(const SubmitOptions& options) {
         "error: --kubernetes needs --image, with roofcast in it, and --claim, the volume of the "
         "sweep\n");
   }
+  if (options.kubernetes) {
+    jobs.asked.sweep = in_volume(jobs.asked.sweep);
+    jobs.csv = in_volume(jobs.csv);
+  }
   // A mistake in the sweep is reported here, and not by every task.
   const base::Node document = document_of(jobs.asked);
   const sim::SweepPoints points(sim::read_sweep(document));
@@ -112,6 +152,9 @@ int run_submit(const SubmitOptions& options) {
     throw base::InputError(fmt::format("error: --shards {}: the sweep has {} point{}, {} part{}\n",
                                        jobs.shards, points.size(), points.size() == 1 ? "" : "s",
                                        parts.count(), parts.count() == 1 ? "" : "s"));
+  }
+  if (options.kubernetes) {
+    refuse_files_outside();
   }
   jobs.directory = fs::current_path().string();
   jobs.program = !options.program.empty() ? options.program

@@ -11,7 +11,10 @@
 #include "cli/program/interrupt.hpp"
 #include "cli/program/progress.hpp"
 #include "cli/program/usage.hpp"
+#include "cli/provenance/file_hashes.hpp"
+#include "cli/provenance/provenance.hpp"
 #include "cli/provenance/sweep_parts.hpp"
+#include "cli/provenance/unfinished_sweep.hpp"
 #include "cli/sweep/asked_sweep.hpp"
 #include "cli/sweep/best_so_far.hpp"
 #include "cli/sweep/finished_sweep.hpp"
@@ -20,6 +23,7 @@
 #include "cli/tables/say.hpp"
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
+#include "sim/sweep_workspaces.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -70,6 +74,7 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
   BestSoFar best(parts.points(0).sweep());
   std::optional<Progress> progress;
   progress.emplace(done, total, "points", options.quiet, [&] { return best.text(); });
+  sim::SweepWorkspaces workspaces;
   const Interrupt interrupt;
   for (const std::size_t part : todo) {
     if (interrupt.signal() != 0) {
@@ -82,7 +87,7 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
     std::vector<sim::ServingEstimate> estimates;
     sim::ResultTable rows =
         sim::run_sweep(some, options.threads, options.asked.simulate ? nullptr : &done,
-                       options.asked.simulate ? &estimates : nullptr);
+                       options.asked.simulate ? &estimates : nullptr, workspaces);
     if (options.asked.simulate) {
       sim::replay_all(some, rows, {.threads = options.threads, .estimates = estimates});
       done += some.size();
@@ -98,9 +103,11 @@ bool run_parts(const SweepParts& parts, const std::filesystem::path& folder, con
   return true;
 }
 
-int run_sweep_command(const SweepOptions& options) {
+int run_sweep_command(SweepOptions options) {
   const base::Node document = document_of(options.asked);
-  if (base::is_standard_stream(options.csv) && (options.resume || !options.shard.empty())) {
+  const bool is_file = !base::is_standard_stream(options.csv) &&
+                       base::is_regular_or_new(base::output_path(options.csv));
+  if (!is_file && (options.resume || !options.shard.empty())) {
     throw base::InputError("error: --resume and --shard keep parts beside the CSV: name a file\n");
   }
   if (options.asked.simulate && options.no_replay) {
@@ -108,9 +115,8 @@ int run_sweep_command(const SweepOptions& options) {
   }
   const sim::SweepPoints points(sim::read_sweep(document));
   const std::string text = sweep_text(document, points.sweep());
-  const SweepOutputs outputs{
-      options.csv,        options.report, options.threads, options.asked.simulate,
-      !options.no_replay, options.quiet,  options.json,    options.made_by};
+  SweepOutputs outputs{options.csv,        options.report, options.threads, options.asked.simulate,
+                       !options.no_replay, options.quiet,  options.json,    options.made_by};
   const std::filesystem::path folder = base::output_path(parts_folder(options.csv));
   const SweepParts parts(points, text, options.asked.simulate);
   if (!options.shard.empty()) {
@@ -126,19 +132,22 @@ int run_sweep_command(const SweepOptions& options) {
             : "others lack");
     return kDone;
   }
-  const bool in_parts =
-      options.resume ||
-      needs_parts(options.memory, points, options.asked.simulate, !options.report.empty());
-  if (in_parts && base::is_standard_stream(options.csv)) {
+  const MemoryPlan plan = plan_memory(options.memory, points, outputs);
+  options.threads = outputs.threads = plan.threads;
+  const bool in_parts = options.resume || plan.in_parts || is_finishing(folder);
+  if (in_parts && !is_file) {
     throw base::InputError("error: --memory needs parts beside the CSV: name a file\n");
   }
   base::CsvWriter csv = open_result(points, text, outputs);
-  std::optional<LastWords> lost;
-  if (!in_parts && !base::is_standard_stream(options.csv)) {
-    lost.emplace(
+  const std::string kept =
+      fmt::format("\nstopped: what is done is in {}; the same command goes on\n", folder.string());
+  std::optional<LastWords> words;
+  if (in_parts) {
+    words.emplace(kept.c_str());
+  } else if (!base::is_standard_stream(options.csv)) {
+    words.emplace(
         "\nstopped: nothing is kept. With --resume, what is done is kept, and the same command "
-        "goes "
-        "on\n");
+        "goes on\n");
   }
   const auto start = std::chrono::steady_clock::now();
   std::vector<sim::ServingEstimate> estimates;
@@ -149,10 +158,13 @@ int run_sweep_command(const SweepOptions& options) {
     }
   };
   if (in_parts) {
+    note_passing(folder);
     parts.open(folder);
     run_parts(parts, folder, {}, options);
     tell_time();
+    note_finishing(folder);
     finish_parts(points, {parts, {folder}}, text, outputs, csv);
+    write_provenance();
     parts.remove(folder);
     return kDone;
   }

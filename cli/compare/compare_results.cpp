@@ -165,6 +165,15 @@ std::vector<sim::ComparedRow> lost_rows(const sim::ResultComparison& result) {
   return lost;
 }
 
+// Why a row no longer meets its conditions, as the new table says it.
+std::string reason_of(const sim::ComparedRow& row, Tables& tables) {
+  if (row.change != sim::Change::no_longer_meets || !tables.after.find_column("reason")) {
+    return {};
+  }
+  const base::CsvTable after = tables.after.table({row.new_row});
+  return std::string(after.cell(0, after.column("reason")));
+}
+
 std::string worst_table(const sim::ResultComparison& result,
                         const std::vector<sim::ComparedRow>& lost, Tables& tables,
                         const std::vector<std::string>& key,
@@ -173,7 +182,7 @@ std::string worst_table(const sim::ResultComparison& result,
   for (const std::string& column : key) {
     header.push_back(column.substr(column.rfind('.') + 1));
   }
-  header.insert(header.end(), {"metric", "old", "new", "change"});
+  header.insert(header.end(), {"metric or reason", "old", "new", "change"});
   TextTable text(header);
   for (std::size_t i = 0; i < std::min(lost.size(), kWorstRows); ++i) {
     const sim::ComparedRow& row = lost[i];
@@ -182,7 +191,9 @@ std::string worst_table(const sim::ResultComparison& result,
     for (const std::string& column : key) {
       cells.emplace_back(before.cell(0, before.column(column)));
     }
-    if (row.metric == sim::kNowhere) {
+    if (const std::string why = reason_of(row, tables); !why.empty()) {
+      cells.insert(cells.end(), {why, "-", "-", "-"});
+    } else if (row.metric == sim::kNowhere) {
       cells.insert(cells.end(), {"-", "-", "-", "-"});
     } else {
       const std::string& column = metrics[row.metric].column;

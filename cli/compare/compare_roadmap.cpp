@@ -85,8 +85,10 @@ void print_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& resul
     table.add({f.name, gain_text(f.alone), gain_text(f.last),
                std::isfinite(f.share) ? fmt::format("{:.1f}%", 100.0 * f.share) : "-"});
   }
-  say("{}\nfund in this order, {}:\n", table.text(), order_text(roadmap.by));
-  for (std::size_t i = 0; i < result.order.size(); ++i) {
+  say("{}\n{}\n", table.text(),
+      result.funded.empty() ? "no feature gains alone: none is to fund"
+                            : fmt::format("fund in this order, {}:", order_text(roadmap.by)));
+  for (std::size_t i = 0; i < result.funded.size(); ++i) {
     const sim::FeatureResult& f = result.features[result.order[i]];
     say("  {}. {}: {} together ({}){}\n", i + 1, f.name,
         gain_text(result.funded[i].portfolio.value), replayed_text(result.funded[i], result.base),
@@ -115,7 +117,9 @@ void print_text(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
     say("{}", result.options.empty() ? "" : "\n");
     print_features(roadmap, result);
   }
-  const std::vector<std::string> notes = replay_notes(roadmap, result);
+  std::vector<std::string> notes = portfolio_notes(roadmap, result);
+  const std::vector<std::string> of_replays = replay_notes(roadmap, result);
+  notes.insert(notes.end(), of_replays.begin(), of_replays.end());
   say("{}{}{}", notes.empty() ? "" : "\n", fmt::join(notes, "\n"), notes.empty() ? "" : "\n");
 }
 
@@ -139,10 +143,12 @@ int compare_roadmap(const base::Node& document, const CompareRoadmapOptions& opt
   if (!options.report.empty()) {
     write_report(roadmap, result, base::to_yaml(document), options.report);
   }
-  bool infeasible = !result.no_features.empty();
-  for (const sim::OptionResult& o : result.options) {
-    infeasible = infeasible || std::isnan(o.portfolio.value);
-  }
+  const auto runs_all = [](const sim::OptionResult& o) {
+    return std::all_of(o.outcomes.begin(), o.outcomes.end(),
+                       [](const sim::Outcome& outcome) { return outcome.found; });
+  };
+  const bool infeasible = !result.no_features.empty() || !runs_all(result.base) ||
+                          !std::all_of(result.options.begin(), result.options.end(), runs_all);
   return options.strict && infeasible ? kInfeasible : kDone;
 }
 

@@ -31,9 +31,10 @@ std::string reason_against(const workloads::Operator& op, const sim::Platform& p
     if (o->ranks < 2) {
       return "one rank has nobody to send to";
     }
-    return o->ranks * o->stride > platform.system.chips
+    const std::int64_t span = (o->ranks - 1) * o->stride + 1;
+    return span > platform.system.chips
                ? fmt::format("{} ranks {} apart need {} GPUs, and {} has {}", o->ranks, o->stride,
-                             o->ranks * o->stride, platform.system.name, platform.system.chips)
+                             span, platform.system.name, platform.system.chips)
                : std::string();
   }
   const auto sparse = [&](const auto* o) { return o != nullptr && o->storage.sparse; };

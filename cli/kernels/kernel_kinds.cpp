@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "base/csv/csv.hpp"
 #include "base/nearest.hpp"
+#include "base/no_number.hpp"
 #include "base/units/unit_text.hpp"
 #include "workloads/architecture/expert_load.hpp"
 
@@ -190,23 +191,16 @@ Operator selective_update(const Shape& s) {
 }
 
 Operator elementwise(const Shape& s) {
-  Elementwise op;
-  op.read_bytes = s.number("read");
-  op.written_bytes = s.number("written");
-  op.flop = s.number("flop");
-  op.stride = s.whole("stride");
-  op.element_bytes = s.whole("element");
-  return op;
+  return Elementwise{.read_bytes = s.number("read"),
+                     .written_bytes = s.number("written"),
+                     .flop = s.number("flop"),
+                     .stride = s.whole("stride"),
+                     .element_bytes = s.whole("element")};
 }
 
 Operator lookup(const Shape& s) {
-  TableLookup op;
-  op.rows = s.number("rows");
-  op.distinct = s.number("distinct");
-  op.bags = s.number("bags");
-  op.width = s.whole("width");
-  op.format = s.format("format");
-  return op;
+  return TableLookup{s.number("rows"), s.number("distinct"), s.number("bags"), s.whole("width"),
+                     s.format("format")};
 }
 
 template <CollectiveKind kind>
@@ -214,7 +208,7 @@ Operator collective(const Shape& s) {
   Collective op;
   op.kind = kind;
   op.bytes = s.number("bytes");
-  op.ranks = s.whole("ranks");
+  op.ranks = kind == CollectiveKind::send_receive ? 2 : s.whole("ranks");
   op.stride = s.whole("stride");
   return op;
 }
@@ -239,6 +233,7 @@ Operator all_to_all(const Shape& s) {
 
 const Dimension kSequences = count("sequences", "1", "sequences");
 const Dimension kRanks = count("ranks", "1", "ranks that share the experts");
+const Dimension kStride = count("stride", "1", "distance of two ranks, in GPUs");
 
 const Rule kGroups = {"heads", Rule::Is::multiple_of, "kv-heads"};
 const Rule kKeyGroups = {"heads", Rule::Is::multiple_of, "key-heads"};
@@ -253,8 +248,7 @@ std::vector<KernelKind> sent(std::vector<KernelKind> kinds) {
 }
 
 std::vector<Dimension> message(std::string meaning) {
-  return {size_of("bytes", "", std::move(meaning)), count("ranks", "", "ranks"),
-          count("stride", "1", "distance of two ranks, in GPUs")};
+  return {size_of("bytes", "", std::move(meaning)), count("ranks", "", "ranks"), kStride};
 }
 
 }  // namespace
@@ -375,11 +369,14 @@ const std::vector<KernelKind>& kernel_kinds() {
 
 const std::vector<KernelKind>& collective_kinds() {
   static const std::vector<KernelKind> kinds = sent({
-      {"all_reduce", "Every rank gets the sum of all vectors",
+      {"all_reduce",
+       "Every rank gets the sum of all vectors",
        joined(message("the vector that each rank holds"),
               {flag_of("barriers", "with the stack's own kernels of vLLM and SGLang"),
                flag_of("flags", "with the stack's own kernels of TensorRT-LLM")}),
-       all_reduce, "--ranks 8 --bytes 1GB"},
+       all_reduce,
+       "--ranks 8 --bytes 1GB",
+       {{"barriers", Rule::Is::without, "flags"}}},
       {"all_gather", "Every rank gets the parts of all", message("the result"),
        collective<CollectiveKind::all_gather>, "--ranks 8 --bytes 256MB"},
       {"reduce_scatter", "Every rank gets a part of the sum", message("the input"),
@@ -394,8 +391,11 @@ const std::vector<KernelKind>& collective_kinds() {
        all_to_all, "--ranks 8 --bytes 64MB"},
       {"broadcast", "Every rank gets the message of one", message("the message"),
        collective<CollectiveKind::broadcast>, "--ranks 8 --bytes 1GB"},
-      {"send_receive", "One rank sends a message to another", message("the message"),
-       collective<CollectiveKind::send_receive>, "--ranks 2 --bytes 64MB"},
+      {"send_receive",
+       "One rank sends a message to another",
+       {size_of("bytes", "", "the message"), kStride},
+       collective<CollectiveKind::send_receive>,
+       "--bytes 64MB"},
   });
   return kinds;
 }
@@ -466,12 +466,10 @@ Shape::Shape(const KernelKind& kind, const ShapeTexts& given, base::Problems& pr
       }
       numbers_[d.name] = size.si;
     } else {
-      double value = 0.0;
-      const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+      const double value = base::parse_number(text).value_or(base::kNoNumber);
       const bool whole = d.unit == Unit::whole;
       const double least = d.preset == "0" ? 0.0 : 1.0;
-      if (fault != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
-          (whole && value != std::floor(value))) {
+      if (!std::isfinite(value) || (whole && value != std::floor(value))) {
         problem(fmt::format("expects a {}, not \"{}\"", whole ? "whole number" : "number", text));
       } else if (value < least || value > kMostWhole) {
         problem(fmt::format("must be at least {} and at most 1e15", least));
@@ -485,10 +483,15 @@ Shape::Shape(const KernelKind& kind, const ShapeTexts& given, base::Problems& pr
     }
     const double first = numbers_.at(rule.first);
     const double second = numbers_.at(rule.second);
-    const bool multiple = rule.is == Rule::Is::multiple_of;
-    if (multiple ? std::fmod(first, second) != 0.0 : first > second) {
-      problems.add_text(fmt::format("error: --{} {} must be {} --{} {}\n", rule.first, first,
-                                    multiple ? "a multiple of" : "at most", rule.second, second));
+    const bool broken = rule.is == Rule::Is::multiple_of ? std::fmod(first, second) != 0.0
+                        : rule.is == Rule::Is::at_most   ? first > second
+                                                         : first * second > 0.0;
+    if (broken) {
+      constexpr const char* kTexts[] = {"error: --{} {} must be a multiple of --{} {}\n",
+                                        "error: --{} {} must be at most --{} {}\n",
+                                        "error: --{0} cannot be with --{2}\n"};
+      problems.add_text(fmt::format(fmt::runtime(kTexts[static_cast<std::size_t>(rule.is)]),
+                                    rule.first, first, rule.second, second));
     }
   }
 }

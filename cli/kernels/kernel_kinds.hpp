@@ -47,7 +47,7 @@ class Shape {
 
 // What must hold between two dimensions.
 struct Rule {
-  enum class Is { multiple_of, at_most };
+  enum class Is { multiple_of, at_most, without };
   std::string first;
   Is is = Is::at_most;
   std::string second;

@@ -36,6 +36,14 @@ std::optional<double> si_of(std::string_view cell, base::Dimension dimension) {
 
 std::string memory_text(std::int64_t bytes) { return display(as_double(bytes), "B"); }
 
+// Two that look alike have the difference.
+std::string too_large_text(std::int64_t job, std::int64_t gpu) {
+  const std::string has = memory_text(gpu);
+  return memory_text(job) == has
+             ? fmt::format("needs {} and {} more, a GPU has {}", has, memory_text(job - gpu), has)
+             : fmt::format("needs {}, a GPU has {}", memory_text(job), has);
+}
+
 std::vector<std::string> names_of(const PackedJobs& p, const base::Bin& gpu) {
   std::vector<std::string> names;
   for (const std::size_t job : gpu.items) {
@@ -90,8 +98,7 @@ PackedJobs pack_jobs(JobQuestion question) {
   }
   Packed all = packed(sizes, q.budget, q.order, q.window);
   for (const std::size_t job : all.too_large) {
-    p.left_out.push_back({job, fmt::format("needs {}, a GPU has {}", memory_text(sizes[job]),
-                                           memory_text(q.budget))});
+    p.left_out.push_back({job, too_large_text(sizes[job], q.budget)});
   }
   p.gpus = std::move(all.bins);
   std::int64_t memory = 0;

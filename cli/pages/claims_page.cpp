@@ -40,6 +40,38 @@ other figure of a step was fitted to any of them. *From* gives the two numbers b
 
 )";
 
+constexpr std::string_view kMlperf = R"(# MLPerf Inference 5.1
+
+Written by `roofcast calibrate claims --page mlperf -o docs/mlperf.md` from `calibrate/claims/mlperf_*.yaml`; do not edit by hand. Nothing
+of roofcast was fitted to these results. Each row is one kind of server of the round (mlcommons/inference_results_v5.1@965182b), closed division if
+not said otherwise: the median of all submitters that deployed it alike, and the forecast of that deployment.
+
+- **Offline**: all requests are there at once. The forecast is a simulation of the whole run, with as many requests for each replica as the
+  submission had, until the last is answered. The interval is that of the steady state, to scale.
+- **Server and Interactive**: requests arrive at random, and 99 % of TTFT and of TPOT must be within limits. The forecast is the highest rate that
+  meets them, of rates that are 3 % apart. Submitters choose their rate by trials, so these figures say how well the end of a queue is known.
+- **Lengths**: Llama-2-70B has 222 tokens of a prompt on average (the sum over the 24,576 prompts, FlashLab-MBZUAI/HBFSim@96cf1b3
+  validation/calibration), Llama-3.1-405B 9,400 (mlcommons.org/2025/04/llm-inference-v5). DeepSeek-R1 has 800, assumed. Answers have the mean of
+  each result, tokens over samples. Their spread is from percentiles of latency in the Server logs, at a constant TPOT (cv 0.62,
+  0.34 and 1.6); the spread of prompts is assumed.
+- **Deployments**: parallelism, batch, token budget and precision are those of the submission (`configs/` or the YAML of its harness). The engines
+  run in the process of the benchmark, so there is no front end.
+- *Inside* says whether the 90 % interval of the forecast holds the result; a highest rate has none.
+
+)";
+
+std::string_view introduction(calibrate::ClaimsPage page) {
+  switch (page) {
+    case calibrate::ClaimsPage::runs:
+      return kRuns;
+    case calibrate::ClaimsPage::mlperf:
+      return kMlperf;
+    case calibrate::ClaimsPage::workloads:
+      break;
+  }
+  return kClaimsIntroduction;
+}
+
 std::string grouped(std::int64_t whole) {
   return whole < 1000 ? fmt::format("{}", whole)
                       : fmt::format("{},{:03}", grouped(whole / 1000), whole % 1000);
@@ -96,15 +128,27 @@ class Sources {
   std::vector<std::string> all_;
 };
 
+// "2,607 to 5,413, inside"
+std::string interval(const Computed& ours, const Claim& claim) {
+  if (std::isnan(ours.low)) {
+    return "–";
+  }
+  const bool inside = claim.least <= ours.high && ours.low <= claim.most;
+  return fmt::format("{} to {}, {}", figure(ours.low), figure(ours.high),
+                     inside ? "inside" : "**outside**");
+}
+
 std::string section(const Claims& claims, std::vector<double>& differences) {
   Sources sources;
   std::string text = fmt::format("\n## {}\n", claims.title);
   const bool fitted = claims.page == calibrate::ClaimsPage::runs;
+  const bool intervals = claims.page == calibrate::ClaimsPage::mlperf;
+  const std::string_view own = fitted ? "fitted to it | " : intervals ? "90 % interval | " : "";
   if (!claims.claims.empty()) {
     text += fmt::format(
         "\n| claim | published | ours | difference | {}from | why |\n"
         "|---|---:|---:|---:|{}---|---|\n",
-        fitted ? "fitted to it | " : "", fitted ? "---|" : "");
+        own, own.empty() ? "" : "---|");
   }
   for (const Claim& claim : claims.claims) {
     const Computed ours = calibrate::compute(claim);
@@ -113,7 +157,10 @@ std::string section(const Claims& claims, std::vector<double>& differences) {
                         claim.conditions.empty() ? "" : fmt::format("; {}", claim.conditions),
                         sources.number(claim.source), published(claim),
                         with_unit(figure(ours.value), claim.unit), percent_of(ours.difference),
-                        fitted ? claim.fitted + " | " : "", ours.how, claim.reason);
+                        fitted      ? claim.fitted + " | "
+                        : intervals ? interval(ours, claim) + " | "
+                                    : "",
+                        ours.how, claim.reason);
   }
   if (!claims.not_computed.empty()) {
     text += "\n| not computed | published | because |\n|---|---|---|\n";
@@ -156,8 +203,8 @@ std::string claims_page(calibrate::ClaimsPage page) {
       "{}{} figures; {} of them are met within 20 %, the median difference is {}. {} more are "
       "listed "
       "that cannot be computed.\n{}",
-      page == calibrate::ClaimsPage::runs ? kRuns : kClaimsIntroduction, differences.size(), near,
-      calibrate::percent(base::quantile(sizes, 0.5)), left_out, sections);
+      introduction(page), differences.size(), near, calibrate::percent(base::quantile(sizes, 0.5)),
+      left_out, sections);
 }
 
 }  // namespace roofcast::cli

@@ -7,7 +7,7 @@
 
 namespace roofcast::cli {
 
-// The page docs/workloads.md or docs/runs.md: every claim of the catalog that is for it, by section.
+// The page docs/workloads.md, docs/runs.md or docs/mlperf.md: every claim of the catalog that is for it, by section.
 std::string claims_page(calibrate::ClaimsPage page);
 
 }  // namespace roofcast::cli

@@ -18,7 +18,8 @@ constexpr double kLeft = 76.0;
 constexpr double kRight = 40.0;
 constexpr double kTop = 40.0;
 constexpr double kBottom = 62.0;
-constexpr double kDecades = 20.0;     // a greater ratio has a logarithmic axis
+constexpr double kDecades = 20.0;  // a greater ratio has a logarithmic axis
+constexpr std::size_t kFewestTicks = 3;
 constexpr std::size_t kDots = 2'000;  // of what is not on the front
 
 // A number's place on an axis, and the ticks of the axis.
@@ -50,8 +51,19 @@ struct Scale {
   std::vector<double> ticks() const {
     std::vector<double> all;
     if (log) {
-      for (double tick = std::pow(10.0, std::ceil(std::log10(low))); tick <= high; tick *= 10.0) {
-        all.push_back(tick);
+      for (const bool fine : {false, true}) {
+        all.clear();
+        for (double power = std::pow(10.0, std::floor(std::log10(low))); power <= high;
+             power *= 10.0) {
+          for (const double digit : {1.0, 2.0, 5.0}) {
+            if ((digit == 1.0 || fine) && power * digit >= low && power * digit <= high) {
+              all.push_back(power * digit);
+            }
+          }
+        }
+        if (all.size() >= kFewestTicks) {
+          break;
+        }
       }
       return all;
     }
@@ -108,6 +120,67 @@ std::string axes(const Scale& x, const Scale& y) {
   }
   svg += label(kWidth - kRight, kHeight - 8.0, "end", x.name());
   return svg + label(4.0, 22.0, "start", y.name());
+}
+
+// A row that is recommended.
+struct Mark {
+  std::size_t number = 0;  // from 1
+  std::string name;
+  double x = 0.0;
+  double y = 0.0;
+  double radius = 0.0;
+};
+
+struct Box {
+  double left = 0.0;
+  double top = 0.0;
+  double right = 0.0;
+  double bottom = 0.0;
+  bool meets(const Box& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+};
+Box box_of(const Mark& mark) {
+  return {mark.x - mark.radius, mark.y - mark.radius, mark.x + mark.radius, mark.y + mark.radius};
+}
+
+// Circles first, then their numbers, each in the first of four places that no circle and no other number takes.
+std::string marks_svg(const std::vector<Mark>& marks) {
+  constexpr double kDigit = 11.0;  // of a label, on a phone too
+  constexpr double kHigh = 18.0;
+  constexpr double kGap = 4.0;
+  std::string svg;
+  std::vector<Box> taken;
+  for (const Mark& mark : marks) {
+    const std::string what = for_html(fmt::format("row {}, {}", mark.number, mark.name));
+    svg += fmt::format(
+        "<a href=\"#row-{0}\" aria-label=\"{1}\"><title>{1}</title><circle cx=\"{2:.1f}\" "
+        "cy=\"{3:.1f}\" r=\"{4}\"/></a>\n",
+        mark.number, what, mark.x, mark.y, mark.radius);
+    taken.push_back(box_of(mark));
+  }
+  const Box page{0.0, 0.0, kWidth, kHeight - kBottom};
+  for (const Mark& mark : marks) {
+    const std::string text = fmt::format("{}", mark.number);
+    const double width = kDigit * static_cast<double>(text.size());
+    const double beside = mark.radius + kGap;
+    for (const auto& [left, up] :
+         {std::pair{false, true}, {true, true}, {false, false}, {true, false}}) {
+      const double x = left ? mark.x - beside : mark.x + beside;
+      const double y = up ? mark.y - 2.0 : mark.y + kHigh - 2.0;
+      const Box box{left ? x - width : x, y - kHigh + kGap, left ? x : x + width, y};
+      const bool free = box.left > page.left && box.right < page.right && box.top > page.top &&
+                        box.bottom < page.bottom &&
+                        std::none_of(taken.begin(), taken.end(),
+                                     [&](const Box& other) { return other.meets(box); });
+      if (free) {
+        svg += label(x, y, left ? "end" : "start", text);
+        taken.push_back(box);
+        break;
+      }
+    }
+  }
+  return svg;
 }
 
 bool is_better(const sim::Metric& metric, double a, double b) {
@@ -180,35 +253,16 @@ std::string front_svg(const sim::ResultTable& result, const sim::Metric& x, cons
     line.push_back(place(row));
   }
   svg += fmt::format("{}\"/>\n", fmt::join(line, "L"));
-  std::vector<std::pair<double, double>> taken;
+  std::vector<Mark> marks;
   for (std::size_t i = 0; i < recommended.size(); ++i) {
     const auto& [number, name] = recommended[i];
-    if (number < 1 || number > result.rows() || !std::isfinite(xs.number(number - 1)) ||
-        !std::isfinite(ys.number(number - 1))) {
-      continue;
+    if (number >= 1 && number <= result.rows() && std::isfinite(xs.number(number - 1)) &&
+        std::isfinite(ys.number(number - 1))) {
+      marks.push_back({number, name, across.at(xs.number(number - 1)), up.at(ys.number(number - 1)),
+                       i == 0 ? 9.0 : 6.0});
     }
-    const double at = across.at(xs.number(number - 1));
-    const double height = up.at(ys.number(number - 1));
-    const std::string what = for_html(fmt::format("row {}, {}", number, name));
-    svg += fmt::format(
-        "<a href=\"#row-{0}\" aria-label=\"{1}\"><title>{1}</title><circle cx=\"{2:.1f}\" "
-        "cy=\"{3:.1f}\" "
-        "r=\"{4}\"/>",
-        number, what, at, height, i == 0 ? 9 : 6);
-    constexpr double kWide = 64.0;  // of a label, on a phone too
-    constexpr double kHigh = 24.0;
-    const bool free = std::none_of(taken.begin(), taken.end(), [&](const auto& other) {
-      return std::abs(other.first - at) < kWide && std::abs(other.second - height) < kHigh;
-    });
-    if (free) {
-      const bool leftwards = at > kWidth - kRight - kWide;
-      svg += label(at + (leftwards ? -12.0 : 12.0), height - 6.0, leftwards ? "end" : "start",
-                   fmt::format("{}", number));
-      taken.emplace_back(at, height);
-    }
-    svg += "</a>\n";
   }
-  return svg + "</svg>\n";
+  return svg + marks_svg(marks) + "</svg>\n";
 }
 
 }  // namespace roofcast::cli

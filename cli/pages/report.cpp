@@ -14,6 +14,7 @@
 #include "cli/provenance/made_by.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/front_table.hpp"
+#include "cli/tables/metric_cells.hpp"
 #include "cli/tables/report_rows.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/text/explain.hpp"
@@ -28,12 +29,13 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kMaxPoints = 12;  // with operator detail
 
-ordered_json column_json(const std::string& name) {
+ordered_json column_json(const std::string& name, bool prompts) {
   const ColumnKind kind = kind_of_column(name);
   if (const sim::Metric* m = sim::find_metric(name)) {
+    const MetricWords words = words_of(*m, prompts);
     return {{"name", name},
-            {"label", m->label},
-            {"unit", m->unit},
+            {"label", words.label},
+            {"unit", words.unit},
             {"description", m->description},
             {"kind", m->bounds.empty() ? "metric" : "bound"},
             {"bounds", m->bounds},
@@ -195,8 +197,9 @@ Page page_of(const sim::ResultTable& table, const ShownColumns& columns,
   data["title"] = file.stem().string();
   data["generated_by"] = "roofcast " + version();
   data["columns"] = ordered_json::array();
+  const bool prompts = serves_prompts(table);
   for (const sim::ResultColumn* column : columns) {
-    data["columns"].push_back(column_json(column->name()));
+    data["columns"].push_back(column_json(column->name(), prompts));
   }
   const std::string series = series_of(table, columns);
   std::vector<std::size_t> chosen = rows_to_show(table, series, kept);
@@ -225,6 +228,7 @@ ordered_json report_json(const sim::ResultTable& table, const sim::SweepPoints* 
       page_of(table, points != nullptr ? shown(table, points->sweep()) : every_column(table), goal,
               {}, file);
   data["question"] = points != nullptr ? points->sweep().question : "";
+  data["fronts"] = points != nullptr ? fronts_text(*points, table) : "the Pareto front";
   data["scenario"] = seen_from_here(sweep_text);
   const std::string objective =
       goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front();

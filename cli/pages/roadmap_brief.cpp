@@ -139,10 +139,7 @@ void say_options(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                                      : outcome.reason,
                        cite(rows.option(o, w))});
     }
-    if (std::isnan(option.portfolio.value)) {
-      brief.confidence.push_back(
-          fmt::format("{} is left out of the order: a workload does not run on it.", option.name));
-    } else {
+    if (!std::isnan(option.portfolio.value)) {
       able.emplace_back(option.name, o);
     }
   }
@@ -198,12 +195,16 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
     brief.answer.push_back(fmt::format("Features cannot be combined: {}.", result.no_features));
     return;
   }
+  if (result.funded.empty()) {
+    brief.answer.emplace_back("No feature gains alone: none is to fund.");
+    return;
+  }
   const std::size_t first = result.order.front();
   std::string sentence =
       fmt::format("Of the features fund {} first, which alone brings {}{} {}",
                   result.features[first].name, gain_text(result.features[first].alone),
                   takes_text(roadmap.by, result.features[first].takes), cite(rows.feature(first)));
-  if (result.order.size() > 1) {
+  if (result.funded.size() > 1) {
     sentence += fmt::format(
         "; then {}, with which it is {} {}", result.features[result.order[1]].name,
         gain_text(result.funded[1].portfolio.value), cite(rows.feature(result.order[1])));
@@ -218,16 +219,17 @@ void say_features(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
   brief.answer.push_back(fmt::format("The gain of the first is {} {}.",
                                      replayed_text(result.funded.front(), result.base),
                                      cite(rows.feature(first))));
-  if (result.order.size() > 2) {
-    brief.answer.push_back(fmt::format("All {} together bring {} {}.", result.order.size(),
+  if (const std::size_t count = result.funded.size(); count > 2) {
+    brief.answer.push_back(fmt::format("{} {} together bring {} {}.",
+                                       count == result.order.size() ? "All" : "The first", count,
                                        gain_text(result.funded.back().portfolio.value),
-                                       cite(rows.feature(result.order.back()))));
+                                       cite(rows.feature(result.order[count - 1]))));
   }
   TextTable table({"order", "feature", "alone", "together with those before", "replayed", "replay",
                    "on top of all others", "share of all", "most in", "gain there", "limited by",
                    "with it by", "row"});
   std::vector<std::pair<std::string, std::size_t>> alone;
-  for (std::size_t i = 0; i < result.order.size(); ++i) {
+  for (std::size_t i = 0; i < result.funded.size(); ++i) {
     const sim::FeatureResult& f = result.features[result.order[i]];
     const BestPlace place = best_place(roadmap, result, i);
     table.add({fmt::format("{}", i + 1), f.name, gain_text(f.alone),
@@ -271,13 +273,15 @@ Brief brief_of(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
     for (const sim::Condition& condition : workload.load.where) {
       conditions += fmt::format(", {}", condition.text);
     }
-    brief.assumptions.push_back(
-        outcome.found
-            ? fmt::format("{}: weight {:g}{}; {} {} without any option {}.", workload.name,
-                          workload.weight, conditions, metric.label,
-                          display(metric.value(outcome.estimate), metric.unit), cite(rows.base(w)))
-            : fmt::format("{} is left out: without any option it does not run ({}).", workload.name,
-                          outcome.reason));
+    if (outcome.found) {
+      brief.assumptions.push_back(
+          fmt::format("{}: weight {:g}{}; {} {} without any option {}.", workload.name,
+                      workload.weight, conditions, metric.label,
+                      display(metric.value(outcome.estimate), metric.unit), cite(rows.base(w))));
+    }
+  }
+  for (const std::string& note : portfolio_notes(roadmap, result)) {
+    brief.assumptions.push_back(note);
   }
   for (const std::string& note : price_notes(result)) {
     brief.assumptions.push_back(note);

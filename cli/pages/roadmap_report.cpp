@@ -118,6 +118,7 @@ void write_report(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
     data["options"].push_back(option_json(roadmap, option, result.base));
   }
   add_features(result, data);
+  data["edge_notes"] = edge_notes(roadmap, result);
   data["replay_notes"] = replay_notes(roadmap, result);
   write_page(asset_roadmap_html(), {asset_row_charts_js(), asset_roadmap_js()}, data, file);
 }

@@ -29,6 +29,7 @@ ServedReport report_of(const SimulationAnswer& a, const std::string& scenario) {
                     "are all.",
                     a.warm_up));
   }
+  run.start = burst_text(a);
   const auto gpus = static_cast<double>(sim::gpus_of(sim::view(a.scenario.scenario)));
   const sim::SimulatedLoad load = sim::load_of(simulation);
   run.facts = {{"requests served", display(static_cast<double>(s.requests), "")},

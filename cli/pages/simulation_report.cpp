@@ -71,7 +71,7 @@ ordered_json side_json(const ServedSide& side, std::size_t step) {
 }
 
 ordered_json run_json(const ServedRun& run) {
-  ordered_json json = {{"name", run.name}, {"text", run.text}};
+  ordered_json json = {{"name", run.name}, {"text", run.text}, {"start", run.start}};
   std::size_t seconds = 0;
   for (const ServedSide& side : run.sides) {
     seconds = std::max({seconds, side.running.size(), side.output.size()});

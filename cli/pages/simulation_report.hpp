@@ -40,7 +40,8 @@ struct ReportFile {
 
 struct ServedRun {
   std::string name;
-  std::string text;  // what it is, in a sentence
+  std::string text;   // what it is, in a sentence
+  std::string start;  // what its start does to its times; empty: nothing
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<TextTable> tables;
   std::vector<ServedSide> sides;

@@ -2,8 +2,10 @@
 #include "cli/program/command.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "cli/program/usage.hpp"
@@ -62,7 +64,17 @@ Command* Command::add_subcommand(const std::string& name, const std::string& des
 
 template <class T>
 Argument* Command::add_option(const std::string& name, T& target, const std::string& description) {
-  return &arguments_.emplace_back(*app_->add_option(name, target, description));
+  CLI::Option* option = app_->add_option(name, target, description);
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::vector<double>>) {
+    option->check(CLI::Validator(  // no limit holds a NaN back
+        [](const std::string& text) {
+          double value = 0.0;
+          const bool is_nan = CLI::detail::lexical_cast(text, value) && std::isnan(value);
+          return is_nan ? text + " is no number" : std::string();
+        },
+        ""));
+  }
+  return &arguments_.emplace_back(*option);
 }
 template Argument* Command::add_option(const std::string&, std::string&, const std::string&);
 template Argument* Command::add_option(const std::string&, std::vector<std::string>&,

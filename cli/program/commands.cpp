@@ -28,6 +28,8 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/made_by.hpp"
 #include "cli/provenance/provenance.hpp"
+#include "cli/provenance/sweep_parts.hpp"
+#include "cli/provenance/unfinished_sweep.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/tables/terminal.hpp"
@@ -131,34 +133,64 @@ const CLI::App& chosen_command(const CLI::App& program) {
   return *last;
 }
 
-// Before the work is done that the files are for.
-void check_written_files(const CLI::App& program) {
-  const CLI::App& command = chosen_command(program);
-  const CLI::Option* shard = command.get_option_no_throw("--shard");
-  if (shard != nullptr && !shard->empty()) {
-    return;  // it writes parts of the file
+// Files of the chosen command that hold a table.
+std::vector<std::string> tables(const CLI::App& program) {
+  std::vector<std::string> files;
+  for (const char* name : {"--csv", "--timeline"}) {
+    const CLI::Option* option = chosen_command(program).get_option_no_throw(name);
+    if (option != nullptr) {
+      files.insert(files.end(), option->results().begin(), option->results().end());
+    }
   }
-  std::vector<std::filesystem::path> all;
-  for (const CLI::Option* option : written_files(command)) {
-    for (const std::string& file : values(*option)) {
-      if (!base::is_standard_stream(file)) {
-        all.push_back(std::filesystem::absolute(file).lexically_normal());
-        if (std::find(all.begin(), all.end() - 1, all.back()) != all.end() - 1) {
-          throw base::InputError(fmt::format("error: {} is named twice\n", file));
-        }
-        base::check_output(file);
-        check_provenance_beside(file);
-      }
+  return files;
+}
+
+void check_tables(const CLI::App& program) {
+  for (const std::string& file : tables(program)) {
+    base::check_csv_name(file);
+    if (!base::is_standard_stream(file)) {
+      note_table(file);
     }
   }
 }
 
-void check_csv_names(const CLI::App& program) {
-  for (const char* name : {"--csv", "--timeline"}) {
-    const CLI::Option* option = chosen_command(program).get_option_no_throw(name);
-    if (option != nullptr) {
-      for (const std::string& file : option->results()) {
-        base::check_csv_name(file);
+// Before the work is done that the files are for.
+void check_written_files(const CLI::App& program) {
+  const CLI::App& command = chosen_command(program);
+  const auto is_given = [&](const char* name) {
+    const CLI::Option* option = command.get_option_no_throw(name);
+    return option != nullptr && !option->empty();
+  };
+  if (is_given("--shard")) {
+    return;  // it writes parts of the file
+  }
+  std::vector<std::filesystem::path> all;
+  std::vector<std::filesystem::path> files;
+  for (const CLI::Option* option : written_files(command)) {
+    for (const std::string& file : values(*option)) {
+      if (!base::is_standard_stream(file)) {
+        all.push_back(base::real_path(file));
+        if (std::find(all.begin(), all.end() - 1, all.back()) != all.end() - 1) {
+          throw base::InputError(fmt::format("error: {} is named twice\n", file));
+        }
+        files.emplace_back(file);
+      }
+    }
+  }
+  const bool works_in_parts = command.get_option_no_throw("--resume") != nullptr;
+  if (works_in_parts && (is_given("--resume") || is_given("--memory"))) {
+    for (const std::string& csv : tables(program)) {
+      allow_replacing_unfinished(parts_folder(csv), files);
+    }
+  }
+  for (const std::filesystem::path& file : files) {
+    base::check_output(file);
+    check_provenance_beside(file);
+    if (has_provenance(file)) {
+      const std::filesystem::path beside = base::real_path(provenance_beside(file));
+      if (std::find(all.begin(), all.end(), beside) != all.end()) {
+        throw base::InputError(fmt::format("error: {} is written beside {}: choose another name\n",
+                                           provenance_beside(file).string(), file.string()));
       }
     }
   }
@@ -267,6 +299,24 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
 
 namespace {
 
+// What was written before a command failed says what made it, too.
+int run_with_provenance(const Run& chosen) {
+  int code = kDone;
+  try {
+    code = chosen();
+  } catch (...) {
+    try {
+      write_provenance();
+    } catch (const std::exception&) {  // the first failure is the one to tell
+    }
+    throw;
+  }
+  if (code == kDone || code == kInfeasible) {
+    write_provenance();
+  }
+  return code;
+}
+
 int parse_and_run(int argc, char** argv) {
   Run chosen;
   std::unique_ptr<CLI::App> program;
@@ -274,7 +324,7 @@ int parse_and_run(int argc, char** argv) {
     program = make_program(chosen);
     CLI::App& app = *program;
     app.parse(argc, argv);
-    check_csv_names(app);
+    check_tables(app);
     if (!replaces_files) {
       base::refuse_replacing("--force replaces it");
     }
@@ -283,11 +333,7 @@ int parse_and_run(int argc, char** argv) {
       base::keep_standard_output();
     }
     use_terminal(terminal_options.color, terminal_options.width);
-    const int code = chosen();
-    if (code == kDone || code == kInfeasible) {
-      write_provenance();
-    }
-    return code;
+    return run_with_provenance(chosen);
   } catch (const CLI::ParseError& error) {
     return refuse(*program, error);
   } catch (const base::InputError& error) {
@@ -308,6 +354,7 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int run(int argc, char** argv) {
+  base::open_closed_streams();
   base::protect_inputs();
   leave_nothing_unfinished();
   survive_failed_writes();

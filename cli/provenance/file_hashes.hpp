@@ -20,8 +20,11 @@ struct HashedFile {
 std::vector<HashedFile> hashed(const std::vector<std::filesystem::path>& files);
 
 // {path, bytes, fnv1a} of each.
+// Of those that a provenance names: not in a folder that the command removes.
 nlohmann::ordered_json files_json(const std::vector<std::filesystem::path>& files);
 
 std::string hexadecimal(std::uint64_t hash);
+
+void note_passing(const std::filesystem::path& folder);
 
 }  // namespace roofcast::cli

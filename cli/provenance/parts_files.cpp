@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 bool is_of_sweep(const fs::path& file, std::size_t parts) {
   const std::string name = base::finished_name(file.filename().string());
   const std::size_t part = std::strtoul(name.c_str(), nullptr, 10);
-  return name == kSweep || name == kIdentity ||
+  return name == kSweep || name == kIdentity || name == kFinishing ||
          (part < parts && (name == part_name(part) || name == check_name(part)));
 }
 
@@ -62,7 +62,11 @@ void note_other_files(const fs::path& folder, std::size_t parts) {
 
 void remove_parts(const fs::path& folder, std::size_t parts) {
   std::error_code error;
-  for (const fs::path& file : files_in(folder)) {
+  std::vector<fs::path> files = files_in(folder);
+  std::stable_partition(files.begin(), files.end(), [](const fs::path& file) {
+    return file.filename() != kFinishing;  // goes last
+  });
+  for (const fs::path& file : files) {
     if (is_of_sweep(file, parts) && fs::is_regular_file(fs::symlink_status(file, error))) {
       fs::remove(file, error);
     }

@@ -11,6 +11,7 @@
 namespace roofcast::cli {
 
 inline constexpr const char* kSweep = "sweep.yaml";
+inline constexpr const char* kFinishing = "finishing";  // cli/provenance/unfinished_sweep.hpp
 
 std::string part_name(std::size_t part);   // 00007.csv
 std::string check_name(std::size_t part);  // 00007.check

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "base/document/catalog.hpp"
 #include "base/document/harmless.hpp"
@@ -49,11 +48,43 @@ const Json& part_of(const Json& identity, const char* key) {
   return found != identity.end() && found->is_object() ? *found : none;
 }
 
-// Machines may have the same file at different places, so what counts is which contents there are.
-std::string file_without_like(const Json& files, const Json& others) {
+// The first file whose contents do not come next in the others; empty if there is none. Machines may have the same file at
+// different places, so what counts are contents, in the order in which the sweep names them.
+std::string file_out_of_order(const Json& files, const Json& others) {
+  auto next = others.begin();
   for (const auto& [file, hash] : files.items()) {
-    if (std::find(others.begin(), others.end(), hash) == others.end()) {
+    next = std::find(next, others.end(), hash);
+    if (next == others.end()) {
       return file;
+    }
+    ++next;
+  }
+  return {};
+}
+
+std::string file_difference(const Json& read, const Json& reads) {
+  if (const std::string changed = file_out_of_order(reads, read); !changed.empty()) {
+    return fmt::format("{} has changed since they were made; remove the folder to begin anew",
+                       changed);
+  }
+  const std::string unread = file_out_of_order(read, reads);
+  return unread.empty() ? "" : fmt::format("they were made with {}, which is not read now", unread);
+}
+
+// The first entry of both with another text; without `in_both`, the first one of either alone.
+std::string entry_difference(const Json& before, const Json& now, bool in_both) {
+  for (const auto& [entry, hash] : now.items()) {
+    const auto known = before.find(entry);
+    if (in_both && known != before.end() && *known != hash) {
+      return fmt::format("the catalog's {} differs", entry);
+    }
+    if (!in_both && known == before.end()) {
+      return fmt::format("they were made without the catalog's {}", entry);
+    }
+  }
+  for (const auto& [entry, hash] : before.items()) {
+    if (!in_both && !now.contains(entry)) {
+      return fmt::format("they were made with the catalog's {}, which is not read now", entry);
     }
   }
   return {};
@@ -76,18 +107,13 @@ std::string difference(const Json& a, const Json& b) {
   if (says_simulate(a) != says_simulate(b)) {
     return "one is with --simulate, the other without";
   }
-  const Json& read = part_of(a, "files");
-  const Json& reads = part_of(b, "files");
-  std::string changed = file_without_like(reads, read);
-  changed = changed.empty() ? file_without_like(read, reads) : changed;
-  if (!changed.empty()) {
-    return fmt::format("{} has changed since they were made; remove the folder to begin anew",
-                       changed);
-  }
   const Json& before = part_of(a, "catalog");
-  for (const auto& [entry, hash] : part_of(b, "catalog").items()) {
-    if (!before.contains(entry) || before[entry] != hash) {
-      return fmt::format("the catalog's {} differs", entry);
+  const Json& now = part_of(b, "catalog");
+  for (std::string what : {entry_difference(before, now, true),
+                           file_difference(part_of(a, "files"), part_of(b, "files")),
+                           entry_difference(before, now, false)}) {
+    if (!what.empty()) {
+      return what;
     }
   }
   return says_alike(a, b, kPointsOfAPart) && says_alike(a, b, kSweepHash)
@@ -127,12 +153,16 @@ std::string changed_file(const std::string& identity, const std::string& made,
                          const fs::path& but) {
   Json files = part_of(read_identity(identity), "files");
   files.erase(base::harmless(but.string()));
-  return file_without_like(files, part_of(read_identity(made), "files"));
+  return file_out_of_order(files, part_of(read_identity(made), "files"));
 }
 
-std::string with_files_of(const std::string& identity, const std::string& made) {
+std::string with_inputs_of(const std::string& identity, const std::string& made) {
   Json whole = read_identity(identity);
-  whole["files"] = part_of(read_identity(made), "files");
+  const Json theirs = read_identity(made);
+  whole["files"] = part_of(theirs, "files");
+  for (const auto& [entry, hash] : part_of(theirs, "catalog").items()) {
+    whole["catalog"].emplace(entry, Json(hash));
+  }
   return text_of(whole);
 }
 
@@ -142,11 +172,10 @@ std::string difference(const std::string& there, const std::string& own) {
 
 std::uint64_t key_of(const std::string& identity) {
   Json whole = read_identity(identity);
-  std::vector<std::string> contents;
+  Json contents = Json::array();
   for (const Json& hash : part_of(whole, "files")) {
-    contents.push_back(hash.dump());
+    contents.push_back(hash);
   }
-  std::sort(contents.begin(), contents.end());
   whole["files"] = contents;
   return base::fnv(base::kFnvStart, text_of(whole));
 }

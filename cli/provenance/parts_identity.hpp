@@ -22,16 +22,18 @@ std::string identity_in(const std::filesystem::path& folder);
 
 bool says_simulate(const std::string& identity);
 
-// The first file of an identity whose contents none has that `made` names; empty if there is none. `but` does not count.
+// The first file of an identity whose contents do not come next in what `made` names; empty if there is none. `but` does not
+// count.
 std::string changed_file(const std::string& identity, const std::string& made,
                          const std::filesystem::path& but);
-// The identity with the files that `made` names.
-std::string with_files_of(const std::string& identity, const std::string& made);
+// The identity with the files that `made` names, and with the entries that it names alone: of a base that sweep.yaml has.
+std::string with_inputs_of(const std::string& identity, const std::string& made);
 
 // What differs between the identity of a folder and one's own, in words; empty if nothing does.
 std::string difference(const std::string& there, const std::string& own);
 
-// What the check of each part begins with. It is the same wherever the files lie.
+// What the check of each part begins with. It is the same wherever the files lie, and another one where two of them are
+// swapped.
 std::uint64_t key_of(const std::string& identity);
 
 }  // namespace roofcast::cli

@@ -10,17 +10,23 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "base/csv/csv.hpp"
+#include "base/csv/csv_file.hpp"
+#include "base/csv/file_ending.hpp"
 #include "base/document/catalog.hpp"
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
 #include "cli/provenance/file_hashes.hpp"
 #include "cli/provenance/made_by.hpp"
+#include "cli/tables/result_csv.hpp"
+#include "sim/decide/sweep.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -34,10 +40,16 @@ constexpr std::string_view kMakers[] = {
     "kernel",       "merge",       "pack",      "pareto",     "recommend", "report",
     "scale",        "sensitivity", "simulate",  "solve",      "sweep"};
 
+std::set<fs::path>& tables() {
+  static std::set<fs::path> named;
+  return named;
+}
+
 // Parts of a sweep have an identity of their own (cli/provenance/sweep_parts.hpp).
 bool is_result(const fs::path& file) {
-  return file.parent_path().extension() != ".parts" &&
-         base::unpacked_name(file).extension() == ".csv";
+  return tables().contains(base::real_path(file)) ||
+         (file.parent_path().extension() != ".parts" &&
+          base::ending_of(base::unpacked_name(file)) == ".csv");
 }
 
 Json machine_json() {
@@ -90,14 +102,43 @@ std::map<std::string, std::string> catalog_of(const Json& provenance) {
   return hashes;
 }
 
+// Without a provenance the sweep beside a CSV may still say how many rows there were.
+std::string other_rows(const fs::path& result) {
+  const fs::path beside = sweep_file_beside(result);
+  const std::string text = base::bytes_of(beside);
+  if (text.empty() || !fs::is_regular_file(result)) {
+    return {};
+  }
+  try {
+    const std::size_t points =
+        sim::read_sweep(base::parse_document(beside.string(), text)).points();
+    base::CsvFile file(result);
+    std::size_t rows = 0;
+    file.read({}, [&](std::span<const std::string_view>) { ++rows; });
+    return rows == points ? ""
+                          : fmt::format(
+                                "{} has {} rows, but {} makes {}: it was cut, or is of "
+                                "another sweep\n",
+                                result.string(), rows, beside.string(), points);
+  } catch (const base::InputError&) {
+    return {};  // it is no sweep of this version
+  }
+}
+
 }  // namespace
+
+void note_table(const fs::path& file) { tables().insert(base::real_path(file)); }
 
 fs::path provenance_beside(const fs::path& result) {
   return base::unpacked_name(result).replace_extension(".provenance.json");
 }
 
+bool has_provenance(const fs::path& result) {
+  return is_result(result) && base::is_regular_or_new(base::output_path(result));
+}
+
 void check_provenance_beside(const fs::path& result) {
-  if (is_result(result)) {
+  if (has_provenance(result)) {
     const fs::path beside = provenance_beside(result);
     const std::vector<RecordedFile> theirs =
         recorded_files(read_json(base::output_path(beside)), "outputs");
@@ -121,9 +162,11 @@ bool is_as_written(const fs::path& file, const fs::path& result) {
 std::string foreign_provenance(const fs::path& result) {
   const fs::path beside = provenance_beside(result);
   const Json there = read_json(beside);
+  if (!there.is_object()) {
+    return other_rows(result);
+  }
   const std::vector<RecordedFile> outputs = recorded_files(there, "outputs");
-  const std::vector<HashedFile> now =
-      there.is_object() ? hashed({result}) : std::vector<HashedFile>();
+  const std::vector<HashedFile> now = hashed({result});
   const bool is_of_it =
       now.empty() || std::any_of(outputs.begin(), outputs.end(), [&](const RecordedFile& output) {
         return output.hash == hexadecimal(now.front().hash);
@@ -138,7 +181,8 @@ void write_provenance() {
   const std::vector<fs::path> outputs = base::files_written();
   Json json;
   for (const fs::path& output : outputs) {
-    if (!is_result(output)) {
+    if (!is_result(output) ||
+        std::find(outputs.begin(), outputs.end(), provenance_beside(output)) != outputs.end()) {
       continue;
     }
     if (json.empty()) {

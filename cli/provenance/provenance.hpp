@@ -19,7 +19,13 @@ namespace roofcast::cli {
 // OUT.csv, OUT.csv.gz and OUT.csv.zst → OUT.provenance.json
 std::filesystem::path provenance_beside(const std::filesystem::path& result);
 
-// Beside each CSV that this process has written. Call it when all is written.
+// The user asks for a table under this name, which may have any ending.
+void note_table(const std::filesystem::path& file);
+
+// Whether one is written beside it: beside each table that is a file, and no part of a sweep.
+bool has_provenance(const std::filesystem::path& result);
+
+// Beside each table that this process has written and that has none yet. Call it when all is written.
 void write_provenance();
 
 // Throws as base::check_beside does.

@@ -74,15 +74,17 @@ class NeededRows {
 
 }  // namespace
 
-void fetch_rows_to_show(const sim::SweepPoints& points, const PartsOnDisk& parts,
-                        sim::ResultTable& table) {
+std::vector<std::size_t> fetch_rows_to_show(const sim::SweepPoints& points,
+                                            const PartsOnDisk& parts, sim::ResultTable& table) {
   const std::string series = series_of(table, shown(table, points.sweep()));
   NeededRows needed(table, series);
   parts.parts.each(
       parts.folders, needed.columns(),
       [&](std::size_t row, std::span<const std::string_view> cells) { needed.take(row, cells); });
   parts.parts.fetch(parts.folders, needed.rows(), table);
-  parts.parts.fetch(parts.folders, rows_to_show(table, series, {}), table);
+  std::vector<std::size_t> on_page = rows_to_show(table, series, {});
+  parts.parts.fetch(parts.folders, on_page, table);
+  return on_page;
 }
 
 }  // namespace roofcast::cli

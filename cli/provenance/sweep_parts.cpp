@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -134,6 +135,14 @@ std::optional<std::size_t> variable(const char* name) {
 
 }  // namespace
 
+bool Shard::has(std::size_t part) const {
+  std::size_t digits = 0;
+  for (std::size_t rest = part; of > 1 && rest > 0; rest /= of) {
+    digits += rest % of;
+  }
+  return digits % of == index - 1;
+}
+
 Shard parse_shard(const std::string& text) {
   if (text == "slurm") {
     const auto id = variable("SLURM_ARRAY_TASK_ID");
@@ -182,7 +191,7 @@ void SweepParts::adopt(const fs::path& folder) {
       !changed.empty()) {
     refuse(folder, fmt::format("{} has changed since they were made", changed));
   }
-  identity_ = with_files_of(identity_, theirs);
+  identity_ = with_inputs_of(identity_, theirs);
 }
 
 sim::SweepPoints SweepParts::points(std::size_t part) const {
@@ -205,6 +214,28 @@ void SweepParts::open(const fs::path& folder) const {
     base::write_text(folder / kSweep, sweep_text_, base::Output::repeated);
   }
   check(folder);
+  for (std::size_t part = 0; part < count(); ++part) {  // those without a check are written over
+    const fs::path file = folder / part_name(part);
+    if (fs::exists(fs::symlink_status(file, error)) && !has(folder, part) &&
+        !is_written_over(file)) {
+      refuse_part(file);
+    }
+  }
+}
+
+bool SweepParts::is_written_over(const fs::path& file) const {
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(file, error).type();
+  if (type != fs::file_type::regular) {
+    return type != fs::file_type::symlink;  // a pipe is refused by whoever writes it
+  }
+  std::ostringstream header;
+  base::CsvWriter(header, columns_).close();
+  const std::string expected = header.str();
+  std::string start(expected.size(), '\0');
+  std::ifstream in(file, std::ios::binary);  // as nobody's input: it is a target
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return start == expected;
 }
 
 void SweepParts::check_identity(const fs::path& folder) const {

@@ -7,6 +7,7 @@
 //                                  writes it, and a sweep with another one is refused
 //                 00007.csv        the rows of part 7: the columns of the result, without ranks
 //                 00007.check      FNV-1a of these bytes, with the identity: no other sweep's part has it
+//                 finishing        what is written from all parts (cli/provenance/unfinished_sweep.hpp)
 //
 // Parts are consecutive points, as many in each, and depend on the sweep alone: the same on any machine. A part is
 // renamed to its name when it is whole (base/document/output_file.hpp), and then gets its check.
@@ -26,11 +27,13 @@
 
 namespace roofcast::cli {
 
-// Some of the parts: number `index` of `of` shards, each with every of-th part. "3/8" is {3, 8}.
+// Some of the parts: number `index` of `of` shards. "3/8" is {3, 8}. A part belongs to the shard that the sum of its digits
+// to the base `of` says: one of each `of` parts, but not the same one of each, for what a part costs often repeats with the
+// axes of the sweep.
 struct Shard {
   std::size_t index = 1;
   std::size_t of = 1;
-  bool has(std::size_t part) const { return part % of == index - 1; }
+  bool has(std::size_t part) const;
 };
 // Throws InputError. "slurm" is the place in a Slurm array, SLURM_ARRAY_TASK_ID of SLURM_ARRAY_TASK_COUNT.
 Shard parse_shard(const std::string& text);
@@ -81,6 +84,7 @@ class SweepParts {
 
  private:
   void check_identity(const std::filesystem::path& folder) const;
+  bool is_written_over(const std::filesystem::path& file) const;  // a part that was not checked
   void check_part(const std::vector<std::filesystem::path>& folders, std::size_t part) const;
   std::filesystem::path file(const std::vector<std::filesystem::path>& folders,
                              std::size_t part) const;

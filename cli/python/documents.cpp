@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,6 +18,7 @@
 #include "cli/catalog/catalogs.hpp"
 #include "cli/python/bindings.hpp"
 #include "cli/text/scenario_text.hpp"
+#include "sim/scenario/named_files.hpp"
 #include "sim/scenario/references.hpp"
 
 namespace py = pybind11;
@@ -55,6 +58,21 @@ py::object scalar(const base::Node& node) {
     return py::bool_(node.text == "true");
   }
   return number_or_text(node.text);
+}
+
+// A copy of a document, also in another process: its text, its name and where its paths start.
+py::tuple state_of(const Document& d) {
+  base::Node node = d.node;
+  sim::make_paths_absolute(node, "");
+  const auto& source = d.node.place.source;
+  return py::make_tuple(
+      base::to_yaml(node), source == nullptr ? "" : source->name,
+      (std::filesystem::current_path() / (source == nullptr ? "" : source->directory)).string());
+}
+
+Document restored(const py::tuple& state) {
+  return {base::parse_document(std::make_shared<const base::Source>(base::Source{
+      state[1].cast<std::string>(), state[0].cast<std::string>(), state[2].cast<std::string>()}))};
 }
 
 // What is at a path, through references. Throws InputError.
@@ -130,7 +148,9 @@ void bind_documents(py::module_& module) {
       .def("get",
            [](const Document& d, const std::string& path) { return python_of(at(d.node, path)); })
       .def("python", [](const Document& d) { return python_of(d.node); })
-      .def("yaml", [](const Document& d) { return base::to_yaml(d.node); });
+      .def("yaml", [](const Document& d) { return base::to_yaml(d.node); })
+      .def(py::pickle([](const Document& d) { return state_of(d); },
+                      [](const py::tuple& state) { return restored(state); }));
   module.def("entry", [](const std::string& kind, const std::string& id, bool whole) {
     return Document{entry(kind, id, whole)};
   });

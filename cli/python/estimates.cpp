@@ -25,14 +25,15 @@ namespace py = pybind11;
 namespace roofcast::cli::python {
 namespace {
 
-// An estimate, and what it points to.
+// An estimate, what it is of, and what it points to.
 struct Forecast {
+  Document document;
   sim::Scenario scenario;
   sim::ServingEstimate estimate;
 };
 
 std::shared_ptr<Forecast> forecast(const Document& document) {
-  auto made = std::make_shared<Forecast>(Forecast{sim::read_scenario(document.node), {}});
+  auto made = std::make_shared<Forecast>(Forecast{document, sim::read_scenario(document.node), {}});
   sim::Workspace workspace;
   made->estimate = sim::estimate(sim::view(made->scenario), workspace);
   sim::tell_causes(sim::view(made->scenario), made->estimate);
@@ -74,6 +75,8 @@ void bind_estimates(py::module_& module) {
   py::class_<Forecast, std::shared_ptr<Forecast>>(module, "Forecast")
       .def_property_readonly("title", [](const Forecast& f) { return title(f.scenario); })
       .def_property_readonly("reason", [](const Forecast& f) { return sim::reason(f.estimate); })
+      .def(py::pickle([](const Forecast& f) { return py::make_tuple(f.document); },
+                      [](const py::tuple& state) { return forecast(state[0].cast<Document>()); }))
       .def("values", values)
       .def("texts", texts)
       .def("limited_by",

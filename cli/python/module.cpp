@@ -9,6 +9,7 @@
 
 #include "base/document/notes.hpp"
 #include "base/document/problems.hpp"
+#include "cli/program/usage.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/python/bindings.hpp"
 
@@ -75,6 +76,7 @@ PYBIND11_MODULE(_native, module) {
   using namespace roofcast;
   py::register_exception_translator(cli::python::translate);
   module.def("version", cli::version);
+  module.attr("most_threads") = cli::kMostThreads;
   module.def("take_notes", base::take_notes);
   cli::python::bind_documents(module);
   cli::python::bind_estimates(module);

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -90,6 +91,19 @@ std::vector<std::pair<std::string, std::vector<std::string>>> axes(const SweepRu
   return all;
 }
 
+// The axes that are a knob each; those of bundles have names of the user's.
+std::vector<std::string> knobs(const SweepRun& s) {
+  std::vector<std::string> names;
+  for (const sim::Axis& axis : s.points.sweep().axes) {
+    if (std::all_of(axis.values.begin(), axis.values.end(), [&](const sim::AxisValue& value) {
+          return value.set.size() == 1 && value.set.front().path == axis.name;
+        })) {
+      names.push_back(axis.name);
+    }
+  }
+  return names;
+}
+
 py::array_t<double> numbers(const SweepRun& s, const std::string& name) {
   const sim::ResultColumn& column = s.table.column(name);
   py::array_t<double> all(static_cast<py::ssize_t>(s.table.rows()));
@@ -140,6 +154,7 @@ void bind_sweeps(py::module_& module) {
           })
       .def("columns", columns)
       .def("axes", axes)
+      .def("knobs", knobs)
       .def("has_numbers",
            [](const SweepRun& s, const std::string& name) {
              return s.table.column(name).has_numbers();

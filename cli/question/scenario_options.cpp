@@ -15,6 +15,7 @@
 #include "cli/text/scenario_text.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/named_files.hpp"
+#include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/scenario/usual_sections.hpp"
 
@@ -32,6 +33,13 @@ void set(Node& document, const char* option, const char* path, const std::string
   if (!value.empty()) {
     sim::set_knob(document, {option, fmt::format("{}={}", path, value), {}}, problems);
   }
+}
+
+// Whether the model fills in the precision that a scenario lacks.
+bool has_own_precision(Node document) {
+  base::Problems silent;
+  return document.find("precision") == nullptr && sim::fill_at(document, "precision", silent) &&
+         document.find("precision") != nullptr;
 }
 
 // What is taken because nobody said it.
@@ -52,7 +60,7 @@ std::vector<std::string> unsaid(const Node& document, const ScenarioOptions& opt
     notes.push_back(
         fmt::format("the serving stack is {} (no --stack was given)", sim::kUsualStack));
   }
-  if (no_file && options.precision.empty()) {
+  if (no_file && options.precision.empty() && has_own_precision(document)) {
     notes.emplace_back("the precision is the model's own (no --precision was given)");
   }
   if (no_file && !says_load(document)) {

@@ -243,6 +243,11 @@ std::string recommend_text(const sim::Question& q, const Heading& heading,
     }
     text += next_best(q, r);
     text += fmt::format("\nBest of each system, with one pool and with two:\n{}", table_of(q, r));
+    if (q.load == sim::Load::free) {
+      text +=
+          "Clients are tried 8 to an octave: up to an eighth more may hold, which solve --vary "
+          "traffic.concurrency finds.\n";
+    }
     if (const std::vector<std::string> missing = missing_groups(q, r); !missing.empty()) {
       text += fmt::format("\n{}\n", fmt::join(missing, "\n"));
     }

@@ -85,6 +85,7 @@ std::optional<NextRow> estimated_behind(const sim::Question& q, const Recommenda
   return std::nullopt;
 }
 
+// The answer as it was replayed, times the ratio of two estimates.
 std::string looser_limit(const sim::Question& q, const Recommendation& r,
                          const sim::Condition& limit) {
   const sim::Metric* metric = sim::find_metric(limit.metric);
@@ -97,11 +98,12 @@ std::string looser_limit(const sim::Question& q, const Recommendation& r,
   if (!next) {
     return fmt::format("a limit of {} that is 10 % looser brings nothing better", metric->label);
   }
-  return fmt::format(
-      "with {} of {} in place of {}: {}, estimated only: {} ({:+.2g} %)", metric->label,
-      column_value(limit.metric, next->reached), column_value(limit.metric, limit.bound),
-      fmt::join(labels_of(*next->scan->points, next->row), ", "),
-      display(next->value, q.objective.metric->unit), 100.0 * (next->value - now) / std::abs(now));
+  return fmt::format("with {} of {} in place of {}: {}, estimated only: {} ({:+.2g} %)",
+                     metric->label, column_value(limit.metric, next->reached),
+                     column_value(limit.metric, limit.bound),
+                     fmt::join(labels_of(*next->scan->points, next->row), ", "),
+                     display(best.value * next->value / now, q.objective.metric->unit),
+                     100.0 * (next->value - now) / std::abs(now));
 }
 
 // At which price of its GPU the best answer of another system is as good. Costs are linear in the price.

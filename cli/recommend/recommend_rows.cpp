@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "base/csv/csv.hpp"
@@ -12,6 +13,7 @@
 #include "cli/recommend/recommended_row.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/result_csv.hpp"
+#include "sim/decide/pareto.hpp"
 
 namespace roofcast::cli {
 namespace {
@@ -119,6 +121,30 @@ sim::ParetoGoal goal_of(const sim::Question& q) {
   return goal;
 }
 
+// On the front of all rows that meet the conditions by these goals, which are those of the chart.
+void set_front(const sim::ParetoGoal& goal, sim::ResultTable& table) {
+  std::vector<double> values;
+  std::vector<std::size_t> rows;
+  std::vector<sim::Direction> directions(goal.maximize.size(), sim::Direction::maximize);
+  directions.resize(goal.maximize.size() + goal.minimize.size(), sim::Direction::minimize);
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (!table.meets(row)) {
+      continue;
+    }
+    rows.push_back(row);
+    for (const auto* names : {&goal.maximize, &goal.minimize}) {
+      for (const std::string& name : *names) {
+        values.push_back(table.column(name).number(row));
+      }
+    }
+  }
+  const std::vector<std::uint32_t> ranks = sim::pareto_rank(values, directions);
+  sim::ResultColumn& column = table.column("pareto_rank");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    column.set(rows[i], ranks[i] > 0 ? static_cast<double>(ranks[i]) : std::nan(""));
+  }
+}
+
 }  // namespace
 
 void write_rows(const Recommendation& r, const std::string& file) {
@@ -138,7 +164,9 @@ void write_rows_page(const sim::Question& q, const Heading& heading, const Recom
       head.detailed.push_back({place_of(r, row), r.scans[row.scan].points.get(), row.row});
     }
   }
-  write_report(legal_rows(r), head, file);
+  sim::ResultTable rows = legal_rows(r);
+  set_front(head.goal, rows);
+  write_report(rows, head, file);
 }
 
 }  // namespace roofcast::cli

@@ -80,6 +80,10 @@ Drawn summary(const DrawnRuns& answer, const Value& value) {
 }  // namespace
 
 DrawnRuns draw_runs(const sim::Scenario& scenario, std::size_t runs, std::size_t seed) {
+  if (runs == 0 || runs > kMostRuns) {
+    throw base::InputError(
+        fmt::format("error: --replications: {} is not from 1 to {}\n", runs, kMostRuns));
+  }
   DrawnRuns answer;
   answer.seed = seed;
   answer.title = fmt::format("{}\n{}\n", title(scenario), load_text(scenario));
@@ -91,7 +95,7 @@ DrawnRuns draw_runs(const sim::Scenario& scenario, std::size_t runs, std::size_t
     return answer;
   }
   const sim::RunModel model =
-      sim::run_model(s, e.workflow->step(), e.workflow->training.tokens, e.gpus);
+      sim::run_model(s, e.workflow->step(), e.workflow->step_tokens(), e.gpus);
   answer.closed = sim::forecast(model).mean;
   // A failure takes 0.15 µs to draw.
   constexpr double kMostFailures = 1e9;

@@ -21,6 +21,9 @@ struct DrawnRuns {
   double tokens_per_second = 0;  // of useful time, of a run with `days`; 0 for others
 };
 
+inline constexpr std::size_t kMostRuns = 1'000'000;
+
+// Throws InputError.
 DrawnRuns draw_runs(const sim::Scenario& scenario, std::size_t runs, std::size_t seed);
 
 std::string text_of(const DrawnRuns& answer);

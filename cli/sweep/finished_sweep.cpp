@@ -20,6 +20,7 @@
 #include "cli/provenance/provenance.hpp"
 #include "cli/provenance/report_parts.hpp"
 #include "cli/tables/front_table.hpp"
+#include "cli/tables/report_rows.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
 #include "cli/text/cost_text.hpp"
@@ -73,14 +74,36 @@ sim::ReplayedRows counted(const sim::ResultTable& table) {
   return counts;
 }
 
+std::size_t front_size(const sim::ResultTable& table) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < table.rows(); ++i) {
+    size += table.is_on_front(i) ? 1U : 0U;
+  }
+  return size;
+}
+
 std::vector<std::size_t> front_of(const sim::ResultTable& table) {
   std::vector<std::size_t> front;
+  front.reserve(front_size(table));
   for (std::size_t i = 0; i < table.rows(); ++i) {
     if (table.is_on_front(i)) {
       front.push_back(i);
     }
   }
   return front;
+}
+
+// The rows of the table that is printed.
+std::vector<std::size_t> shown_of_front(const sim::SweepPoints& points,
+                                        const sim::ResultTable& table) {
+  const sim::ParetoGoal& goal = points.sweep().pareto;
+  return spread(table, front_of(table),
+                goal.maximize.empty() ? goal.minimize.front() : goal.maximize.front(), kTableRows);
+}
+
+std::vector<std::size_t> on_front(const sim::ResultTable& table, std::vector<std::size_t> rows) {
+  std::erase_if(rows, [&](std::size_t row) { return !table.is_on_front(row); });
+  return rows;
 }
 
 nlohmann::ordered_json answer_json(const sim::SweepPoints& points, const sim::ResultTable& table,
@@ -121,12 +144,14 @@ std::string none_text(const sim::SweepPoints& points, const sim::ResultTable& ta
 }
 
 // Of the systems on the front, where it has a cost.
-std::string prices_text(const sim::SweepPoints& points, const sim::ResultTable& table,
-                        const std::vector<std::size_t>& front) {
+std::string prices_text(const sim::SweepPoints& points, const sim::ResultTable& table) {
   std::string text;
   std::set<std::string> told;
   const sim::ResultColumn& cost = table.column("cost_usd_per_mtok");
-  for (const std::size_t row : front) {
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (!table.is_on_front(row)) {
+      continue;
+    }
     const base::Node document = cost.is_empty(row) ? base::Node() : points.document(row);
     const base::Node* system = document.find("system");
     const base::Node* prices = document.find("prices");
@@ -159,33 +184,34 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
   const sim::Sweep& sweep = points.sweep();
   const sim::ResultColumn& rank = table.column("pareto_rank");
   const sim::ResultColumn& reason = table.column("reason");
-  const std::vector<std::size_t> front = front_of(table);
-  std::vector<std::size_t> left_out;
+  const std::size_t on_front = front_size(table);
+  std::size_t left_out = 0;
+  std::size_t first_left_out = 0;
   for (std::size_t i = 0; i < table.rows(); ++i) {
     if (!table.is_on_front(i) && table.meets(i) && rank.is_empty(i)) {
-      left_out.push_back(i);
+      first_left_out = left_out++ == 0 ? i : first_left_out;
     }
   }
   if (!sweep.question.empty()) {
     say("{}\n\n", sweep.question);
   }
-  say("{} points, {} meet every constraint, {} on the Pareto front\n", points.size(),
-      table.meeting(), front.size());
+  say("{} points, {} meet every constraint, {} on {}\n", points.size(), table.meeting(), on_front,
+      fronts_text(points, table));
   say("{}", replay_text(replayed, outputs.simulate));
-  if (!left_out.empty()) {
-    say("{} of those that do are left out of the front; the first is {}\n", left_out.size(),
-        reason.text(left_out.front()));
+  if (left_out > 0) {
+    say("{} of those that do are left out of the front; the first is {}\n", left_out,
+        reason.text(first_left_out));
   }
   std::vector<std::string> objectives = sweep.pareto.maximize;
   objectives.insert(objectives.end(), sweep.pareto.minimize.begin(), sweep.pareto.minimize.end());
-  if (front.empty()) {
+  if (on_front == 0) {
     say("{}", none_text(points, table));
   } else {
-    say("\n{}", front_table(table, front, objectives, kTableRows));
-    if (front.size() > kTableRows) {
-      say("({} of {} shown, spread over the front)\n", kTableRows, front.size());
+    say("\n{}", front_table(table, shown_of_front(points, table), objectives, kTableRows));
+    if (on_front > kTableRows) {
+      say("({} of {} shown, spread over the front)\n", kTableRows, on_front);
     }
-    say("{}{}", prices_text(points, table, front), parents_text(points, table));
+    say("{}{}", prices_text(points, table), parents_text(points, table));
     std::vector<std::string> axes;
     std::size_t groups = 1;
     for (const std::size_t axis : sweep.group_axes()) {
@@ -228,11 +254,15 @@ base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& s
   for (std::string& column : sim::replay_columns(points, outputs.replay)) {
     columns.push_back(std::move(column));
   }
-  if (!base::is_standard_stream(outputs.csv)) {
+  if (has_provenance(outputs.csv)) {
     check_sweep_file(sweep_file_beside(outputs.csv), sweep_text, outputs.csv);
   }
   if (!outputs.report.empty() && !base::is_standard_stream(outputs.report)) {
     base::check_output(outputs.report);  // inputs are known by now
+    if (base::real_path(outputs.report) == base::real_path(sweep_file_beside(outputs.csv))) {
+      throw base::InputError(fmt::format("error: {} is written beside {}: choose another name\n",
+                                         sweep_file_beside(outputs.csv).string(), outputs.csv));
+    }
   }
   columns = sim::shown_columns(points.sweep(), columns);
   if (outputs.made_by) {
@@ -250,8 +280,8 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
     const Progress progress(rows.done, rows.total, "rows replayed", outputs.quiet);
     sim::ReplayedRowsOptions how{outputs.threads, outputs.replay, nullptr, &rows, estimates};
     if (parts != nullptr) {
-      how.fetch = [&](const std::vector<std::size_t>& recommended) {
-        parts->parts.fetch(parts->folders, recommended, table);
+      how.fetch = [&](const std::vector<std::size_t>& replayed) {
+        parts->parts.fetch(parts->folders, replayed, table);
       };
     }
     return outputs.simulate ? sim::replay_all(points, table, how)
@@ -271,7 +301,17 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
     sim::refuse_objectives_without_value(points, table);
   }
   if (outputs.json || !outputs.quiet || !outputs.report.empty()) {
-    sim::tell_limits(points, table, front_of(table));
+    const bool all = outputs.json || (!outputs.report.empty() && parts == nullptr);
+    std::vector<std::size_t> told = all ? front_of(table) : shown_of_front(points, table);
+    if (!all && !outputs.report.empty()) {
+      const std::vector<std::size_t> sampled = on_front(table, sampled_rows(table));
+      told.insert(told.end(), sampled.begin(), sampled.end());
+    }
+    std::sort(told.begin(), told.end());
+    if (parts != nullptr) {
+      parts->parts.fetch(parts->folders, told, table);
+    }
+    sim::tell_limits(points, table, told);
   }
   const std::chrono::duration<double> replays = std::chrono::steady_clock::now() - start;
   if (outputs.made_by) {
@@ -286,12 +326,13 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
   } else {
     write_results(table, shown(table, points.sweep()), outputs.threads, csv);
   }
-  if (!base::is_standard_stream(outputs.csv)) {
+  if (has_provenance(outputs.csv)) {
     base::write_text(sweep_file_beside(outputs.csv), sweep_text, base::Output::beside);
   }
   if (!outputs.report.empty()) {
     if (parts != nullptr) {
-      fetch_rows_to_show(points, *parts, table);
+      const std::vector<std::size_t> shown_rows = fetch_rows_to_show(points, *parts, table);
+      sim::tell_limits(points, table, on_front(table, shown_rows));
     }
     write_report(table, &points, sweep_text, outputs.report);
   }

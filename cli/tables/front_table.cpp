@@ -2,10 +2,12 @@
 #include "cli/tables/front_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/tables/metric_cells.hpp"
 #include "cli/tables/text_table.hpp"
@@ -41,6 +43,33 @@ bool serves_prompts(const sim::ResultTable& table, std::size_t row) {
 }
 
 }  // namespace
+
+bool serves_prompts(const sim::ResultTable& table) {
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (!serves_prompts(table, row)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string fronts_text(const sim::SweepPoints& points, const sim::ResultTable& table) {
+  const std::vector<std::string>& by = points.sweep().pareto.by;
+  if (by.empty()) {
+    return "the Pareto front";
+  }
+  const sim::PointGroups groups(points);
+  const sim::ResultColumn& point = table.column("point");
+  std::set<std::size_t> with_front;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    if (table.is_on_front(row)) {
+      with_front.insert(groups.of(static_cast<std::size_t>(point.number(row))));
+    }
+  }
+  return with_front.size() == 1
+             ? "the Pareto front"
+             : fmt::format("the fronts of {} groups ({})", with_front.size(), fmt::join(by, ", "));
+}
 
 ColumnKind kind_of_column(std::string_view name) {
   const auto& texts = sim::text_metrics();

@@ -8,11 +8,18 @@
 #include <vector>
 
 #include "sim/decide/result_table.hpp"
+#include "sim/decide/sweep_points.hpp"
 
 namespace roofcast::cli {
 
 // What a column of a result is.
 enum class ColumnKind { axis, metric, status };
+// Whether what the rows are of serves prompts: not where one of them trains without generating.
+bool serves_prompts(const sim::ResultTable& table);
+
+// "the Pareto front", or "the fronts of 7 groups (system, paid)": the groups that have one.
+std::string fronts_text(const sim::SweepPoints& points, const sim::ResultTable& table);
+
 ColumnKind kind_of_column(std::string_view name);
 
 // Axes, the objectives and the usual metrics of the rows given, those best in the first objective first, the best one

@@ -69,12 +69,14 @@ std::string shares_text(std::span<const models::Share> shares) {
 }
 
 std::string without_prompts(std::string_view text) {
-  for (const std::string_view words : {" with prompts", " output"}) {
-    if (text.ends_with(words)) {
-      text.remove_suffix(words.size());
-    }
+  constexpr std::string_view kWith = " with prompts";
+  constexpr std::string_view kOutput = " output";
+  text.remove_suffix(text.ends_with(kOutput) ? kOutput.size() : 0);
+  std::string words(text);
+  if (const auto at = words.find(kWith); at != std::string::npos) {
+    words.erase(at, kWith.size());
   }
-  return std::string(text);
+  return words;
 }
 
 bool has_prompts(const sim::ServingEstimate& estimate) {

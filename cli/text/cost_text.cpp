@@ -25,6 +25,11 @@ std::string cost_text(const sim::Scenario& s, const sim::ServingEstimate& e) {
   if (const std::string missing = sim::missing_power(view); !missing.empty()) {
     note += fmt::format("Nothing under the power budget: {} is not known\n", missing);
   }
+  if (e.economics.gpus_in_budget < static_cast<double>(e.gpus)) {
+    note +=
+        fmt::format("The power budget feeds {:g} GPUs of such a deployment, and this one has {}\n",
+                    e.economics.gpus_in_budget, e.gpus);
+  }
   note = note.empty() ? "" : "\n" + note;
   if (const std::string missing = sim::missing_price(view, e); !missing.empty()) {
     return fmt::format("\nNo cost: {} is not known\n{}", missing, note);

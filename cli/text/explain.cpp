@@ -59,8 +59,10 @@ std::string started(const sim::ScenarioView& scenario, const workloads::Batch& b
     sim::Workspace workspace;
     const base::Seconds time = sim::iteration_cost(scenario, batch, workspace).latency;
     const base::Seconds least = sim::iteration_cost(without, batch, workspace).latency;
-    text += fmt::format(", padded to a CUDA graph of {}: {:.1f} % of the time", run,
-                        100.0 * (1.0 - least / time));
+    text += fmt::format(", padded to a CUDA graph of {}", run);
+    // More rows may suit the tiles of kernels better.
+    text += time > least ? fmt::format(": {:.1f} % of the time", 100.0 * (1.0 - least / time))
+                         : ", which takes no time";
   }
   return text;
 }

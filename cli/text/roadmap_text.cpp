@@ -150,6 +150,69 @@ std::vector<std::string> replay_notes(const sim::Roadmap& roadmap,
   return notes;
 }
 
+std::vector<std::string> edge_notes(const sim::Roadmap& roadmap, const sim::RoadmapResult& result) {
+  std::vector<std::string> notes;
+  for (const sim::ListEdge& edge : result.edges) {
+    notes.push_back(fmt::format(
+        "{} is best at {}, with {}: a list that goes on may change what this says of it.",
+        roadmap.workloads[edge.workload].name, edge.at, fmt::join(edge.with, ", ")));
+  }
+  return notes;
+}
+
+namespace {
+
+// "a and b both set system.chip.compute.sms": the value of the second replaces that of the first.
+void add_replaced(const std::vector<sim::AxisValue>& features, std::vector<std::string>& notes) {
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    for (std::size_t j = i + 1; j < features.size(); ++j) {
+      for (const sim::Assignment& a : features[i].set) {
+        for (const sim::Assignment& b : features[j].set) {
+          const bool multiplies = b.value.is_scalar() && b.value.text.starts_with('x');
+          if (a.path == b.path && !multiplies) {
+            notes.push_back(fmt::format("{} and {} both set {}: together only one of them counts.",
+                                        features[i].label, features[j].label, a.path));
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> portfolio_notes(const sim::Roadmap& roadmap,
+                                         const sim::RoadmapResult& result) {
+  std::vector<std::string> notes = edge_notes(roadmap, result);
+  for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
+    const sim::PortfolioWorkload& workload = roadmap.workloads[w];
+    const sim::Outcome& outcome = result.base.outcomes[w];
+    if (!outcome.found) {
+      notes.push_back(fmt::format(
+          "{} (weight {:g}) is left out of all gains: without any option it does not run ({}).",
+          workload.name, workload.weight, outcome.reason));
+    } else if (sim::find_metric(workload.metric)->value(outcome.estimate) == 0.0) {
+      notes.push_back(
+          fmt::format("No gain can be told of {} (weight {:g}): {} is 0 without any option.",
+                      workload.name, workload.weight, workload.metric));
+    }
+    for (const sim::OptionResult& option : result.options) {
+      if (outcome.found && !option.outcomes[w].found) {
+        notes.push_back(fmt::format(
+            "{} has no gain of the portfolio: {} (weight {:g}) does not run on it ({}).",
+            option.name, workload.name, workload.weight, option.outcomes[w].reason));
+      }
+    }
+  }
+  for (std::size_t i = result.funded.size(); i < result.features.size(); ++i) {
+    notes.push_back(
+        fmt::format("{} is not in the order to fund: on top of those before it gains nothing.",
+                    result.features[result.order[i]].name));
+  }
+  add_replaced(roadmap.features, notes);
+  return notes;
+}
+
 std::string order_text(sim::FundBy by) {
   switch (by) {
     case sim::FundBy::cost:
@@ -234,7 +297,9 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
   }
   for (std::size_t i = 0; i < result.features.size(); ++i) {
     const sim::FeatureResult& f = result.features[i];
-    const auto place = std::find(result.order.begin(), result.order.end(), i);
+    const auto place = static_cast<std::size_t>(
+        std::find(result.order.begin(), result.order.end(), i) - result.order.begin());
+    const bool is_funded = place < result.funded.size();
     csv.append("feature");
     csv.append(f.name);
     csv.append("portfolio");
@@ -246,18 +311,16 @@ void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& re
     }
     csv.append(f.last);
     csv.append(f.share);
-    csv.append(place - result.order.begin() + 1);
-    const sim::OptionResult& funded =
-        result.funded[static_cast<std::size_t>(place - result.order.begin())];
-    csv.append(funded.portfolio.value);
+    csv.append(is_funded ? static_cast<double>(place + 1) : std::nan(""));
+    csv.append(is_funded ? result.funded[place].portfolio.value : std::nan(""));
     csv.append("");
     csv.append("");
     csv.append("");
     csv.append(f.takes);
     csv.append(std::nan(""));
-    csv.append(funded.replayed);
-    csv.append(replay_text(funded, result.base));
-    csv.append("of gain_in_order");
+    csv.append(is_funded ? result.funded[place].replayed : std::nan(""));
+    csv.append(is_funded ? replay_text(result.funded[place], result.base) : std::string());
+    csv.append(is_funded ? "of gain_in_order" : "not in the order: it gains nothing on top");
     csv.end_row();
   }
   if (!result.no_features.empty()) {
@@ -290,7 +353,7 @@ nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::Road
                                 {"share_of_gain", f.share},
                                 {"replay", std::string(name(sim::Verdict::estimated))}});
   }
-  for (std::size_t i = 0; i < result.order.size(); ++i) {
+  for (std::size_t i = 0; i < result.funded.size(); ++i) {
     json["order"].push_back({{"name", result.features[result.order[i]].name},
                              {"gain_together", result.funded[i].portfolio.value},
                              {"replayed_gain_together", result.funded[i].replayed},
@@ -302,6 +365,7 @@ nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::Road
                              {"gain", pair.gain},
                              {"replay", std::string(name(sim::Verdict::estimated))}});
   }
+  json["notes"] = portfolio_notes(roadmap, result);
   json["replay_notes"] = replay_notes(roadmap, result);
   return json;
 }

@@ -15,7 +15,7 @@ namespace roofcast::cli {
 void write_roadmap_csv(const sim::Roadmap& roadmap, const sim::RoadmapResult& result,
                        const std::string& file);
 
-// {"question", "base", "options": [{"name", "gain", ..., "workloads": [...]}], "features", "order", "pairs", "replay_notes"}; null where
+// {"question", "base", "options": [{"name", "gain", ..., "workloads": [...]}], "features", "order", "pairs", "notes", "replay_notes"}; null where
 // there is no such number.
 nlohmann::ordered_json roadmap_json(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
 
@@ -34,6 +34,14 @@ std::string replayed_text(const sim::OptionResult& option, const sim::OptionResu
 // What the replay breaks, and what is estimated only, and why.
 std::vector<std::string> replay_notes(const sim::Roadmap& roadmap,
                                       const sim::RoadmapResult& result);
+
+// Where the best of a workload lies on the edge of a list of numbers, so that the list may have ended too early.
+std::vector<std::string> edge_notes(const sim::Roadmap& roadmap, const sim::RoadmapResult& result);
+
+// These, and what no gain counts, and why: workloads that the base cannot run or has nothing of, features that do not gain on top of
+// those before, and features that set one knob to two values.
+std::vector<std::string> portfolio_notes(const sim::Roadmap& roadmap,
+                                         const sim::RoadmapResult& result);
 
 // "the next one with the most gain for its area": how the order to fund was made.
 std::string order_text(sim::FundBy by);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -26,6 +27,17 @@ void print_times(TextTable& table, std::string_view name, const sim::SimulatedTi
   const auto text = [](base::Seconds time) { return display(time.si(), "s"); };
   table.add({std::string(name), text(t.mean), text(t.interval), text(t.p50), text(t.p90),
              text(t.p95), text(t.p99)});
+}
+
+constexpr double kTold = 0.05;  // of TTFT p95
+
+// The requests until each client has had two answers, and at least a tenth of all, as a replay leaves out.
+std::size_t burst_of(const SimulationAnswer& a) {
+  const workloads::RequestStream& stream = a.scenario.stream;
+  const std::vector<sim::ServedRequest>& all = a.simulation.requests;
+  const std::size_t two =
+      workloads::start_of(all, 2 * stream.concurrency, stream.agents.has_value());
+  return stream.agents ? two : std::max(two, all.size() / 10);
 }
 
 // Why times of an open loop are not those of a steady state; empty: they may be. A trace is as long as it is.
@@ -58,6 +70,30 @@ std::string note_of(const SimulationAnswer& a) {
   }
   return "";
 }
+
+}  // namespace
+
+std::string burst_text(const SimulationAnswer& a) {
+  const workloads::RequestStream& stream = a.scenario.stream;
+  if (workloads::is_open(stream) || stream.concurrency < 2 || a.warm_up > 0) {
+    return "";
+  }
+  const std::string begin = fmt::format("All {} {} begin at once.", stream.concurrency,
+                                        stream.agents ? "agents" : "clients");
+  const std::size_t burst = burst_of(a);
+  if (burst + static_cast<std::size_t>(stream.concurrency) > a.simulation.requests.size()) {
+    return fmt::format(
+        "{} The run is too short to tell times without them: set traffic.requests higher.", begin);
+  }
+  const base::Seconds all = sim::summarise(a.simulation, 0, stream.classes).ttft.p95;
+  const base::Seconds later = sim::summarise(a.simulation, burst, stream.classes).ttft.p95;
+  return std::abs(later / all - 1.0) < kTold
+             ? ""
+             : fmt::format("{} Without the first {} requests TTFT p95 is {} (--warm-up {}).", begin,
+                           burst, display(later.si(), "s"), burst);
+}
+
+namespace {
 
 void print_summary(const SimulationAnswer& a, const sim::SimulationSummary& s,
                    std::size_t warm_up) {
@@ -188,8 +224,8 @@ void print_text(const SimulationAnswer& a) {
       load.running, a.simulation.peak_running, load.waiting, 100.0 * load.cache,
       100.0 * a.simulation.peak_cache, several ? " in a replica" : "", 100.0 * load.utilisation,
       a.simulation.iterations, a.simulation.preemptions);
-  if (const std::string note = note_of(a); !note.empty()) {
-    say("{}\n", note);
+  for (const std::string& note : {note_of(a), burst_text(a)}) {
+    say("{}{}", note, note.empty() ? "" : "\n");
   }
   if (a.warm_up > 0) {
     say("\nWithout the first {} requests\n\n", a.warm_up);

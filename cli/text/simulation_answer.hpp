@@ -40,6 +40,9 @@ TextTable times_table(const sim::SimulationSummary& summary);
 TextTable classes_table(const std::vector<sim::ClassSummary>& summaries);
 std::string alarm_text(const BreachAlarm& alarm);  // lines
 
+// Of clients or agents whose start is counted, what TTFT p95 is without it; empty where that is the same.
+std::string burst_text(const SimulationAnswer& answer);
+
 void print_text(const SimulationAnswer& answer);
 nlohmann::ordered_json json_of(const SimulationAnswer& answer);
 

@@ -36,15 +36,19 @@ int validate_operators(const ValidationOptions& options) {
     }
     calibrate::MeasuredOperator measured = rows.row(row);
     const sim::Platform* platform = calibrate::platform_of(measured, options.kind, platforms);
-    measured.reason = platform == nullptr ? "no system with " + measured.chip + " in the catalog"
+    measured.reason = platform == nullptr ? calibrate::no_system_with(measured.chip)
                                           : calibrate::reason_against(measured, platform->machine);
+    const double predicted =
+        measured.reason.empty() ? calibrate::predicted(measured, platform->machine) : NAN;
+    if (measured.reason.empty() && !calibrate::positive(predicted)) {
+      measured.reason = calibrate::kNoForecast;
+    }
     if (!measured.reason.empty()) {
       out.add(row, {NAN, NAN, NAN}, "", measured.reason);
       ++skipped;
       ++skipped_by_reason[measured.reason];
       continue;
     }
-    const double predicted = calibrate::predicted(measured, platform->machine);
     const calibrate::Interval within = calibrate::interval(
         predicted, calibrate::error_kind(measured, options.kind, platform->machine),
         platform->system.calibration);

@@ -22,7 +22,9 @@ struct ServingErrors {
   std::vector<calibrate::Pair> tpot;
   std::vector<calibrate::Pair> ttft;
   void add(const calibrate::MeasuredServer& measured, const calibrate::ServerForecast& predicted) {
-    tpot.push_back(pair(measured.tpot_ms, predicted.tpot_ms, predicted.tpot_spread));
+    if (!measured.one_token()) {
+      tpot.push_back(pair(measured.tpot_ms, predicted.tpot_ms, predicted.tpot_spread));
+    }
     ttft.push_back(pair(measured.ttft_ms, predicted.ttft_ms, predicted.ttft_spread));
   }
 
@@ -33,6 +35,7 @@ struct ServingErrors {
   }
 };
 
+constexpr calibrate::Pair kNoPair{NAN, NAN};
 constexpr std::size_t kFewest = 20;  // rows from which quantiles of 5 % mean something
 
 // The errors of each stack with one pool (false) and with two.
@@ -65,7 +68,7 @@ void print_stack_errors(const StackErrors& by_stack) {
 }
 
 std::vector<std::string> cells(std::vector<std::string> row, const ServingErrors& errors) {
-  row.push_back(fmt::format("{}", errors.tpot.size()));
+  row.push_back(fmt::format("{}", errors.ttft.size()));
   for (const auto* pairs : {&errors.tpot, &errors.ttft}) {
     for (std::string& cell : error_cells(calibrate::summarise(*pairs))) {
       row.push_back(std::move(cell));
@@ -122,7 +125,7 @@ int validate_serving(const ValidationOptions& options) {
       continue;
     }
     all.add(measured, predicted);
-    const calibrate::Pair& tpot = all.tpot.back();
+    const calibrate::Pair tpot = measured.one_token() ? kNoPair : all.tpot.back();
     const calibrate::Pair& ttft = all.ttft.back();
     out.add(row, {tpot.predicted, tpot.low, tpot.high, ttft.predicted, ttft.low, ttft.high},
             predicted.provenance, "");
@@ -131,6 +134,13 @@ int validate_serving(const ValidationOptions& options) {
             : measured.serving.speculation.drafts() ? "are disaggregated and speculate"
                                                     : "are disaggregated, do not speculate"]
           .add(measured, predicted);
+      for (const auto& [listed, part] :
+           {std::pair{measured.listed_workers, "have listed workers (published_runs)"},
+            {measured.listed_speculation, "are told by the list to speculate or not"}}) {
+        if (listed) {
+          parts[part].add(measured, predicted);
+        }
+      }
       groups[{measured.model, measured.chip, measured.stack + ", two pools"}].add(measured,
                                                                                   predicted);
       if (!measured.may_speculate) {

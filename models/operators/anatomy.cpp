@@ -66,7 +66,11 @@ void Anatomy::add_idle(base::Seconds Cost::*term, base::Seconds excess, const Ma
 
 void Anatomy::add_dram(const Cost& cost, base::Bytes bytes, const Machine& machine) {
   const Seconds stream = base::min(cost.dram, bytes / machine.dram);
-  add(&Cost::dram, Cause::hbm, "bytes", stream);
+  if (machine.dram_behind_l2) {
+    add(&Cost::dram, Cause::l2, "bytes of a memory that is faster than the L2", stream);
+  } else {
+    add(&Cost::dram, Cause::hbm, "bytes", stream);
+  }
   add(&Cost::dram, Cause::latency, "bytes that nobody has asked for", cost.dram - stream);
 }
 

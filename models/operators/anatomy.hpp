@@ -92,6 +92,7 @@ struct Plan {
   base::Seconds waiting = {};  // of the transfer: too few bytes are in flight
   base::Seconds kernel = {};   // of the transfer: kernels that copy slower than the port
   bool leaves = false;         // what leaves the scale-up domain takes the transfer's time
+  base::Bytes sent = {};       // of deduplicated: by one rank, what it forwards included
   base::Seconds total() const { return overhead + hops + transfer; }
 };
 

@@ -252,17 +252,6 @@ void broadcast(Offers& offers, const Group& g, Bytes size, const Machine& m) {
   const Bytes up = g.inside > 1 ? size : Bytes{};
   const Bytes out = g.leaves() ? size / g.i() : Bytes{};
   add_protocols(offers, kRing, {g.d() * (g.i() - 1.0), g.d() - 1.0, up, out}, m);
-  add_protocols(offers, kTree,
-                {.up_hops = log2_up(g.inside),
-                 .out_hops = log2_up(g.domains),
-                 .up = 2.0 * up,
-                 .out = 2.0 * out,
-                 .tree = true},
-                m);
-  if (m.scale_up.in_network_reduction && !g.leaves()) {
-    offers.add({Algorithm::in_switch, in_network(m), 2.0 * m.scale_up.latency,
-                size / reducing(m.scale_up, m)});
-  }
 }
 
 // r(all): how many of `all` places `copies` random draws reach.
@@ -294,13 +283,13 @@ void deduplicated(Offers& offers, const Group& g, const Collective& op, const Ma
   const Seconds inside = over(up, m.scale_up.bandwidth);
   const Seconds outside = over(out, custom_nic(m));
   const Seconds links = base::max(inside, outside);
-  offers.add({Algorithm::deduplicated,
-              library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
-              m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
-              base::max(kernel, links),
-              {},
-              base::max(Seconds{}, kernel - links),
-              outside > inside});
+  offers.add({.algorithm = Algorithm::deduplicated,
+              .overhead = library(m) + (1.0 + log2_up(g.domains)) * c.deduplication_overhead,
+              .hops = m.scale_up.latency + (g.leaves() ? m.scale_out.latency : Seconds{}),
+              .transfer = base::max(kernel, links),
+              .kernel = base::max(Seconds{}, kernel - links),
+              .leaves = outside > inside,
+              .sent = up + out});
 }
 
 // A staged exchange takes a time for each row of a rank beside the links, and has a fastest pace, whatever a row's bytes and
@@ -314,7 +303,7 @@ constexpr Seconds kSlowestRow = 40.0 * base::nanosecond;
 // placed  B  what `put` stores in other ranks of the domain
 void all_to_all(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
   const Bytes size = Bytes::from_si(op.bytes);
-  if (op.deduplicated || op.copies > 1 || (g.leaves() && m.scale_out.off_rail < 1.0)) {
+  if (op.deduplicated || op.copies > 1 || (g.leaves() && m.scale_out.rails)) {
     deduplicated(offers, g, op, m);
   }
   if (op.deduplicated) {
@@ -448,7 +437,9 @@ Cost collective_cost(const Collective& op, const Machine& machine, Anatomy* anat
   cost.launch = launch + offers.best.overhead;
   cost.fill = offers.best.hops;
   cost.network = offers.best.transfer;
-  cost.message_bytes = collective_work(op).message;
+  cost.message_bytes = offers.best.algorithm == Algorithm::deduplicated
+                           ? offers.best.sent
+                           : collective_work(op).message;
   cost.algorithm = offers.best.algorithm;
   cost.runner_up = offers.runner_up;
   cost.runner_up_time =

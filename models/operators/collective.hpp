@@ -38,8 +38,6 @@
 //     in-switch        2 + 0                     (n−1)/n·S/η    (+ L')
 //   broadcast
 //     ring             d(i−1) + (d−1)            S | S/i
-//     tree             ⌈log₂i⌉ + ⌈log₂d⌉         2S | 2S/i
-//     in-switch        2 + 0                     S/η            (+ L')
 //   all-to-all
 //     direct           2 + 2                     (i−1+c)/n·S | (n−i)/n·S
 //                      and ⌈log₂i⌉−1, ⌈log₂d⌉−1 times α to post the messages

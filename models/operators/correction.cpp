@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/overloaded.hpp"
 #include "models/operators/operator_math.hpp"
@@ -174,14 +175,35 @@ std::optional<double> grid_log(const Operator& op, const Machine& m) {
                          : std::nullopt;
 }
 
+// Attention in a window that was not measured: one that holds all keys is none, and decode in another one is decode over as
+// many keys as it holds.
+std::optional<double> without_window(const Operator& op, const Machine& m) {
+  if (const auto* prefill = std::get_if<PrefillAttention>(&op)) {
+    PrefillAttention whole = *prefill;
+    const std::int64_t window = std::exchange(whole.heads.window, 0);
+    return window >= whole.new_tokens + whole.cached_tokens ? grid_log(whole, m) : std::nullopt;
+  }
+  if (const auto* decode = std::get_if<DecodeAttention>(&op)) {
+    DecodeAttention whole = *decode;
+    whole.context = std::min(whole.context, std::exchange(whole.heads.window, 0));
+    return grid_log(whole, m);
+  }
+  return std::nullopt;
+}
+
 // A GEMM in fp16, where none was measured, is what one in bf16 is: kernels, tiles, bytes and rates are the same. (int8 is not
 // like fp8: with fp8's corrections roofcast-bench's rows are forecast worse.)
 std::optional<double> measured_log(const Operator& op, const Machine& m) {
   const auto* gemm = std::get_if<Gemm>(&op);
   const auto measured = grid_log(op, m);
-  if (measured || gemm == nullptr || gemm->activations != base::NumberFormat::fp16 ||
-      gemm->weights != gemm->activations) {
+  if (measured) {
     return measured;
+  }
+  if (gemm == nullptr) {
+    return without_window(op, m);
+  }
+  if (gemm->activations != base::NumberFormat::fp16 || gemm->weights != gemm->activations) {
+    return std::nullopt;
   }
   Gemm like = *gemm;
   like.activations = like.weights = base::NumberFormat::bf16;
@@ -237,8 +259,8 @@ void correct(const Operator& op, const Machine& m, Cost& cost) {
             cost.network * std::min(m.calibration.link_efficiency, m.calibration.nic_efficiency)));
     factor = std::max(factor, std::min(1.0, light / cost.time));
   }
-  for (base::Seconds* term : {&cost.time, &cost.launch, &cost.fill, &cost.compute, &cost.dram,
-                              &cost.l2, &cost.network, &cost.runner_up_time}) {
+  for (base::Seconds* term : {&cost.time, &cost.launch, &cost.fill, &cost.compute, &cost.waiting,
+                              &cost.dram, &cost.l2, &cost.network, &cost.runner_up_time}) {
     *term *= factor;
   }
 }

@@ -19,7 +19,8 @@
 // fill the same tile of rows: there it stays what it is for the fewest. With keys for each KV head, one query has
 // kernels of its own.
 //
-// Other operators have no grid. A GEMM with widened weights that was not measured takes the correction of the one
+// A window that was not measured and holds all keys takes the grid without a window; so does decode in another one, with as
+// many keys as the window holds. Other operators have no grid. A GEMM with widened weights that was not measured takes the correction of the one
 // without widening, as far as its products take the time. A collective of the library that leaves its domain has none.
 // A corrected time stays above what the datasheet of the chip allows: FLOP / dense peak, DRAM bytes / bandwidth.
 #pragma once

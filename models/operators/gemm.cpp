@@ -166,6 +166,13 @@ class Search {
     all.added += added_room_;
     return all;
   }
+  // Of the compute term: steps along k that wait for each other.
+  Seconds waiting() const {
+    const Tiling& t = best_.tiling();
+    const Seconds products = 2.0 * as_double(t.rows * t.columns) * machine_.sms * flop_time_;
+    return waves_of(t.tiles * t.parts, machine_) * (depth_ / t.parts) *
+           base::max(Seconds{}, step_time_ - products);
+  }
   bool fits() const { return has_room(best_.tiling().rows, best_.tiling().columns); }
   Seconds time() const { return best_.time(); }
 
@@ -186,13 +193,10 @@ class Search {
     const double loaded = as_double(std::min(t.rows, m_));
     const double waves = waves_of(t.tiles * t.parts, machine_);
     const double depth = depth_ / t.parts;
-    const double sms = machine_.sms;
-    const Seconds products = 2.0 * height * width * sms * flop_time_;
     explain_tiles(a, t, work, machine_, peak, kept_ * base::flop / flop_time_,
                   2.0 * kept_ * t.tiles * height * width * depth_ * base::flop,
                   depth * (loaded * l2_a_ + width * l2_w_));
-    a.add(&Cost::compute, Cause::serial_depth, "steps along k that wait for each other",
-          waves * depth * base::max(Seconds{}, step_time_ - products));
+    a.add(&Cost::compute, Cause::serial_depth, "steps along k that wait for each other", waiting());
     a.add(&Cost::compute, Cause::vector, "weights that are widened",
           waves * depth * width * widen_time_);
     a.add(&Cost::compute, Cause::padding, "rows of tiles beyond the last one", absent_time_);
@@ -332,15 +336,20 @@ Cost gemm_cost(const Gemm& op, const Machine& machine, Anatomy* anatomy, const T
   }
   Search library(op, work.bytes, machine);
   const TileRule rule = rule_of(op, machine);
-  Terms terms = cut != nullptr           ? library.only(*cut)
-                : rule != TileRule::none ? library.fixed(fixed_tiles(rule, op, machine.sms))
-                                         : library.fastest();
+  const auto own =
+      rule == TileRule::none ? std::nullopt : std::optional(fixed_tiles(rule, op, machine.sms));
+  const bool as_own = cut == nullptr || (own && own->tiling.rows == cut->rows &&
+                                         own->tiling.columns == cut->columns && cut->parts == 1.0);
+  Terms terms = own && as_own    ? library.fixed(*own)
+                : cut != nullptr ? library.only(*cut)
+                                 : library.fastest();
   std::optional<Search> smaller;
   if (machine.tile_room.binds && cut == nullptr && !library.fits()) {
     smaller.emplace(op, work.bytes, machine);
     terms = smaller->fitting(library.time());
   }
-  const Cost cost = tiled_cost(terms, work, machine);
+  Cost cost = tiled_cost(terms, work, machine);
+  cost.waiting = (smaller ? *smaller : library).waiting();
   if (anatomy != nullptr) {
     const base::MathType math = base::math_of(op.activations, op.weights);
     const double sparse = op.storage.sparse ? machine.sparsity / 2.0 : 1.0;

@@ -24,7 +24,7 @@ class Cluster {
       : s_(scenario),
         result_(result),
         run_(run_model(view(scenario), result.estimate.workflow->step(),
-                       result.estimate.workflow->training.tokens, result.estimate.gpus)) {}
+                       result.estimate.workflow->step_tokens(), result.estimate.gpus)) {}
 
   // `count` GPUs, `stride` apart from the first.
   FailedPart failed(std::string name, std::int64_t count, std::int64_t stride) const {
@@ -45,7 +45,9 @@ class Cluster {
     part.lost = lost(part.hosts);
     part.gpu_hours = as_double(all) * part.lost.si() / 3600.0;
     part.usd = result_.estimate.economics.usd_per_second * part.lost.si();
-    part.rest = 1.0 - as_double(part.replicas) / as_double(m.data_parallel);
+    const std::int64_t left = m.data_parallel - part.replicas;
+    part.rest = as_double(left - left % workloads::replicas_together(s_.model, m)) /
+                as_double(m.data_parallel);
     return part;
   }
 

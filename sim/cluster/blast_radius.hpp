@@ -17,7 +17,8 @@
 //   replicas        data-parallel ranks with a GPU among them
 //   lost            detection + restart + read of the checkpoint + (interval + stall)/2 + save: time of all GPUs
 //                   Copies in the memory of other hosts instead, where the part is one host: half of their interval.
-//   rest            throughput while the part is out, if the job goes on without those replicas, or with fewer spines
+//   rest            throughput while the part is out, if the job goes on without those replicas, or with fewer spines.
+//                   Where replicas share experts, whole groups of those that do are left
 //
 // The whole job stops unless no GPU is out. Valid where links and switches have no spare of their own. Sources: the
 // process of sim/training/run_model.hpp; leaves and spines of a folded Clos network, stas00/ml-engineering@744d01e network.

@@ -72,6 +72,12 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
   if (!t.arrivals && alike && s.pools != nullptr && !is_alone(t)) {
     return "clients of equal requests at two pools: which prompts meet depends on each iteration";
   }
+  const bool as_long = t.output_tokens > 1 && squared_variation(t.output) == 0.0 &&
+                       s.serving->speculation.verified() == 0;
+  if (!t.arrivals && as_long && !alike && !is_alone(t)) {
+    return "clients whose answers are all as long: those that began together spread over hundreds "
+           "of requests";
+  }
   return {};
 }
 

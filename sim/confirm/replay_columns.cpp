@@ -58,10 +58,11 @@ std::vector<std::string> replay_columns(const SweepPoints& points, bool replay) 
   return columns;
 }
 
-ReplayColumns::ReplayColumns(const SweepPoints& points, ResultTable& table, bool replay)
-    : where_(points.sweep().where), table_(table) {
+ReplayColumns::ReplayColumns(const SweepPoints& points, ResultTable& table, bool replay,
+                             double errors)
+    : where_(points.sweep().where), table_(table), errors_(errors) {
   for (const std::string& name : replay_columns(points, replay)) {
-    table_.add_column(name);
+    table_.add_column(name, name == "replay");  // nearly every row may be recommended
   }
   for (const Metric* metric : replayed_metrics(points.sweep())) {
     const std::string name = fmt::format("replayed_{}", metric->name);
@@ -72,7 +73,7 @@ ReplayColumns::ReplayColumns(const SweepPoints& points, ResultTable& table, bool
 }
 
 Judgement ReplayColumns::set(std::size_t row, const Replayed& replayed) {
-  Judgement judgement = judge(where_, replayed);
+  Judgement judgement = judge(where_, replayed, errors_);
   const auto estimated = [&](const Metric& metric) {
     const ResultColumn* column = table_.find(metric.name);
     return column == nullptr ? NAN : column->number(row);

@@ -29,8 +29,9 @@ ReplayPlan plan_of(const Sweep& sweep, const Metric* decisive = nullptr);
 
 class ReplayColumns {
  public:
-  // Adds them to the result of run_sweep. The points and the table outlive this.
-  ReplayColumns(const SweepPoints& points, ResultTable& table, bool replay);
+  // Adds them to the result of run_sweep. The points and the table outlive this. Conditions have to hold by so many
+  // standard errors.
+  ReplayColumns(const SweepPoints& points, ResultTable& table, bool replay, double errors = 0.0);
 
   Judgement set(std::size_t row, const Replayed& replayed);
   // The row no longer meets the conditions, and says why.
@@ -43,6 +44,7 @@ class ReplayColumns {
  private:
   const std::vector<Condition>& where_;
   ResultTable& table_;
+  double errors_;
   std::vector<std::pair<const Metric*, ResultColumn*>> metric_columns_;
 };
 

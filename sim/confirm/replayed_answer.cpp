@@ -151,9 +151,9 @@ ReplayedBoundary replayed_boundary(const KnobRange& range, const std::vector<Con
   if (closed_form.everywhere) {
     const bool low = places.meets(range.low);
     const bool high = places.meets(range.high);
-    b.upwards = high && !low;
-    start = b.upwards ? range.high : range.low;
     to_the_end = low && high;
+    b.upwards = to_the_end ? closed_form.upwards : high && !low;
+    start = to_the_end == b.upwards ? range.low : range.high;
   }
   const double inward = b.upwards ? 1.0 : -1.0;
   const double inner_end = b.upwards ? range.high : range.low;

@@ -12,6 +12,7 @@
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/memory.hpp"
 #include "sim/replay/task_summary.hpp"
+#include "sim/serving/server.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -34,7 +35,14 @@ constexpr std::int64_t kSlowPerClient = 31;  // where it takes long to a steady 
 constexpr double kShareError = 0.005;   // standard error of shares, and of goodput as a share of it
 constexpr double kMostGrowth = 8.0;     // from run to run
 constexpr double kMostRejected = 0.01;  // share of the requests
+constexpr double kGrowth = 3.0;         // standard deviations
 constexpr double kReplicasAtOnce = 30.0;  // whose look costs as much as a token of an answer
+// Of an open loop, in mean stays of what is in progress:
+constexpr double kLasts = 20.0;
+constexpr double kFewestLasts = 10.0;
+constexpr double kFillsUp = 3.0;
+constexpr double kMostDays = 10.0;     // a simulation keeps every second
+constexpr double kFallsBehind = 0.03;  // share of the arrivals
 
 constexpr std::string_view kSimulated[] = {"ttft_",
                                            "tpot_",
@@ -73,13 +81,32 @@ bool is_equal(const ScenarioView& s, const workloads::RequestStream& stream) {
   return is_alike(stream) && s.draft == nullptr && s.pools == nullptr &&
          s.serving->speculation.query_tokens() == 1;
 }
-// Whether they take long to find their rhythm.
+// Whether they take long to find their rhythm: answers are all as long, and prompts differ or meet in another pool.
 bool is_slow(const ScenarioView& s, const workloads::RequestStream& stream) {
-  return is_alike(stream) && s.pools != nullptr;
+  const bool as_long =
+      !workloads::is_open(stream) && !stream.agents && squared_variation(stream.output) == 0.0;
+  const bool drawn = s.serving->speculation.query_tokens() == 1 && s.traffic->output_tokens > 1 &&
+                     squared_variation(stream.input) > 0.0;
+  return as_long && (drawn || (is_alike(stream) && s.pools != nullptr));
+}
+
+// Requests of an open loop, of agents tasks, that arrive during the mean stay of those in progress. A long one is in progress
+// for longer, so stays weigh by their length.
+double in_progress(const ScenarioView& s, const workloads::RequestStream& stream,
+                   const ServingEstimate& closed_form) {
+  if (!stream.arrivals) {
+    return 0.0;
+  }
+  const base::Hertz rate = workloads::mean_rate(*stream.arrivals);
+  const base::Seconds mean = stream.agents ? closed_form.task.mean : closed_form.steady.end_to_end;
+  const workloads::Lengths& varies =
+      stream.agents ? stream.agents->sessions.turns : s.traffic->output;
+  return rate * mean * (1.0 + workloads::squared_variation(varies));
 }
 
 // How many requests a run may have; of agents, how many tasks.
 struct Length {
+  double in_progress = 0.0;
   std::int64_t first = 0;
   std::int64_t least = 0;
   std::int64_t most = 0;
@@ -120,7 +147,9 @@ Length length_of(const ScenarioView& s, const workloads::RequestStream& stream,
       std::max(static_cast<double>(plan.most_requests) / turns / (1.0 + blocks / kBlocksAtOnce),
                static_cast<double>(l.first));
   l.most = static_cast<std::int64_t>(std::min(by_requests, plan.most_tokens / tokens));
-  l.first = std::min(l.first, l.most);
+  l.in_progress = in_progress(s, stream, closed_form);
+  l.first = std::min(std::max<std::int64_t>(l.first, std::llround(kLasts * l.in_progress)), l.most);
+  l.least = std::max<std::int64_t>(l.least, std::llround(kFewestLasts * l.in_progress));
   return l;
 }
 
@@ -128,7 +157,7 @@ Length length_of(const ScenarioView& s, const workloads::RequestStream& stream,
 class Run {
  public:
   Run(const ScenarioView& s, workloads::RequestStream stream, std::int64_t length,
-      ReplaySpace& space)
+      double in_progress, ReplaySpace& space)
       : s_(s), stream_(std::move(stream)), space_(space) {
     clients_ = workloads::is_open(stream_) ? 0 : stream_.concurrency;
     if (stream_.trace) {  // all of it, from its first request on
@@ -137,11 +166,15 @@ class Run {
       return;
     }
     (stream_.agents ? stream_.agents->tasks : stream_.requests) = length;
-    simulation_ = simulate(s_, workloads::draw_requests(stream_), clients_, space_.iterations);
     const auto skipped =
-        std::max(is_slow(s_, stream_) ? length * 2 / 3 : length / 10, 2 * clients_);
-    first_ = start_of(skipped);
-    last_ = start_of(length - std::max<std::int64_t>(clients_, 1));
+        std::max<std::int64_t>({is_slow(s_, stream_) ? length * 2 / 3 : length / 10, 2 * clients_,
+                                std::llround(kFillsUp * in_progress)});
+    const std::int64_t end =
+        length - std::max<std::int64_t>({clients_, std::llround(in_progress), 1});
+    simulation_ = simulate(s_, drawn(skipped, end), clients_, space_.iterations);
+    first_ = start_of(simulation_.requests, skipped);
+    last_ = start_of(simulation_.requests, end);
+    behind_ = stream_.arrivals ? measured_behind() : 0.0;
     if (stream_.agents) {
       tasks_ = summarise_tasks(simulation_, static_cast<std::size_t>(skipped),
                                static_cast<std::size_t>(clients_));
@@ -150,11 +183,17 @@ class Run {
 
   const std::string& reason() const { return simulation_.reason; }
   std::size_t counted() const { return last_ - first_; }
-  double rejected() const {
-    const auto count = std::count_if(simulation_.requests.begin(), simulation_.requests.end(),
-                                     [](const ServedRequest& r) { return r.rejected; });
+  // Share of the requests that the KV cache cannot hold. The estimate is without those that are longer than the context.
+  double beyond_cache() const {
+    const auto count = std::count_if(
+        simulation_.requests.begin(), simulation_.requests.end(), [&](const ServedRequest& r) {
+          return r.rejected && r.input_tokens + r.output_tokens <= s_.model->max_context;
+        });
     return static_cast<double>(count) / static_cast<double>(simulation_.requests.size());
   }
+
+  // Share of the arrivals of an open loop that is not answered meanwhile; 0 where it is small or may be chance.
+  double behind() const { return behind_; }
 
   // Shares of the requests of each class that meet its objectives.
   std::vector<double> class_attainment() const {
@@ -180,14 +219,45 @@ class Run {
   }
 
  private:
-  // The first request of the n-th request or task.
-  std::size_t start_of(std::int64_t n) const {
-    if (!stream_.agents) {
-      return static_cast<std::size_t>(n);
+  // With drawn arrivals: their rate is that of the answers.
+  bool keeps_up() const { return stream_.arrivals && !stream_.trace && behind_ == 0.0; }
+
+  template <class Request>
+  std::size_t start_of(const std::vector<Request>& requests, std::int64_t n) const {
+    return workloads::start_of(requests, n, stream_.agents.has_value());
+  }
+
+  // The gaps of what is counted have the mean that the traffic has. Phases of mmpp stay as long as they were drawn.
+  workloads::Requests drawn(std::int64_t first, std::int64_t end) const {
+    using workloads::ArrivalProcess;
+    workloads::Requests requests = workloads::draw_requests(stream_);
+    const auto& arrivals = stream_.arrivals;
+    if (arrivals && (arrivals->process == ArrivalProcess::poisson ||
+                     arrivals->process == ArrivalProcess::gamma)) {
+      workloads::set_rate(requests, start_of(requests.requests, first),
+                          start_of(requests.requests, end), static_cast<std::size_t>(end - first),
+                          arrivals->rate);
     }
-    const auto at = std::find_if(simulation_.requests.begin(), simulation_.requests.end(),
-                                 [&](const ServedRequest& r) { return r.task >= n; });
-    return static_cast<std::size_t>(at - simulation_.requests.begin());
+    return requests;
+  }
+
+  // By chance the requests in flight at two instants differ by the square root of 2·I·n, n being their mean and I the
+  // dispersion of arrivals.
+  double measured_behind() const {
+    const base::Seconds from = simulation_.requests[first_].arrival;
+    const base::Seconds to = simulation_.requests[last_].arrival;
+    double arrived = 0.0;
+    double present = 0.0;
+    for (const ServedRequest& r : simulation_.requests) {
+      if (!r.rejected && r.arrival > from && r.arrival <= to) {
+        arrived += 1.0;
+        present += (r.last_token - r.arrival) / (to - from);
+      }
+    }
+    const double dispersion = std::max(1.0, workloads::burstiness(*stream_.arrivals).limit);
+    const double missing = arrived - completions(first_, last_) * (to - from).si();
+    const double by_chance = kGrowth * std::sqrt(2.0 * dispersion * present);
+    return missing > std::max(by_chance, kFallsBehind * arrived) ? missing / arrived : 0.0;
   }
 
   // A task is in one batch, with all of its turns.
@@ -242,11 +312,13 @@ class Run {
       tasks.tasks_per_second =
           clients_ > 0 ? tasks_->in_progress / tasks.time.mean.si() : tasks_->tasks_per_second;
     }
-    r.requests_per_second = tasks_ ? tasks.tasks_per_second * tasks.turns : rate(first, last, s);
+    if (!keeps_up()) {  // else those of the arrivals
+      r.requests_per_second = tasks_ ? tasks.tasks_per_second * tasks.turns : rate(first, last, s);
+      e.output_rate = r.requests_per_second * s.output_rate / s.requests_per_second;
+    }
     if (!stream_.classes.empty()) {
       r.attainment = s.attainment;
     }
-    e.output_rate = r.requests_per_second * s.output_rate / s.requests_per_second;
     double holding = 0.0;
     for (const ServedRequest& request : of.requests) {
       holding += request.rejected ? 0.0 : (request.last_token - request.scheduled).si();
@@ -260,6 +332,7 @@ class Run {
       r.running = r.requests_per_second * holding / groups;
       e.memory =
           e.footprint.fixed() + base::min(r.running * cache_of(s_).mean_request, e.footprint.cache);
+      r.power = tasks_ ? r.power : power_of(s_, r, space_.workspace);
     }
     const workloads::Stack& stack = s_.serving->stack;
     e.spreads = spreads_of(s_, r, s_.pools == nullptr ? stack.errors : stack.pool_errors);
@@ -267,7 +340,7 @@ class Run {
       e.task.mean = seconds(tasks.time.mean);
       e.task.p50 = seconds(tasks.time.p50);
       e.task.p95 = seconds(tasks.time.p95);
-      e.task.per_second = tasks.tasks_per_second;
+      e.task.per_second = keeps_up() ? e.task.per_second : tasks.tasks_per_second;
       e.task.prefix_hit_rate = s.prefix_hit_rate;
       e.task.tools_share = tasks_->tools_share;
     }
@@ -282,6 +355,7 @@ class Run {
   Simulation simulation_;
   std::size_t first_ = 0;  // what is counted
   std::size_t last_ = 0;
+  double behind_ = 0.0;
   std::optional<TaskSummary> tasks_;  // of agents
 };
 
@@ -308,6 +382,15 @@ double worst_error(const Replayed& r, const ReplayPlan& plan) {
 
 }  // namespace
 
+bool Replayed::is_steady() const { return behind == 0.0; }
+
+std::string Replayed::not_steady() const {
+  return is_steady()
+             ? ""
+             : fmt::format("not a steady state: {:.0f} % fewer requests are answered than arrive",
+                           100.0 * behind);
+}
+
 double Replayed::error(const Metric& metric) const {
   for (const auto& [target, error] : errors) {
     if (target == &metric && std::isfinite(error)) {
@@ -323,6 +406,22 @@ bool is_simulated(const Metric& metric) {
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
+double most_requests(const workloads::Traffic& traffic, const ReplayPlan& plan) {
+  const double turns = traffic.agents == nullptr
+                           ? 1.0
+                           : std::max(1.0, workloads::mean_turns(traffic.agents->agents));
+  const auto clients = static_cast<double>(traffic.concurrency);
+  const double first =
+      traffic.agents == nullptr
+          ? std::max<double>(kOpen, kSlowPerClient * clients)
+          : std::max<double>(kOpen, turns * std::max<double>(kOpenTasks, kPerAgent * clients));
+  // One run of an open loop may be longer than `first`, until it has long been filled up.
+  const bool one_run = plan.once && traffic.concurrency > 0;
+  const double most = one_run ? first : std::max(first, static_cast<double>(plan.most_requests));
+  return std::min(most, plan.most_tokens /
+                            static_cast<double>(std::max<std::int64_t>(traffic.output_tokens, 8)));
+}
+
 Replayed replay(const ScenarioView& scenario, const workloads::RequestStream& stream,
                 const ServingEstimate& closed_form, const ReplayPlan& plan, ReplaySpace& space) {
   Replayed r;
@@ -335,32 +434,34 @@ Replayed replay(const ScenarioView& scenario, const workloads::RequestStream& st
     r.why_not = sim::reason(closed_form);
     return r;
   }
-  workloads::Traffic sampled;
-  ScenarioView s = with_samples(scenario, sampled);
+  const ServedScenario served(scenario);
+  ScenarioView s = served.view;
   const std::unique_ptr<const DraftModel> draft = s.pools == nullptr ? draft_model_of(s) : nullptr;
   s.draft = draft.get();
   workloads::RequestStream drawn = stream;
   drawn.seed += plan.seed;
   const Length length = length_of(s, stream, closed_form, plan);
-  if (!stream.trace && length.most < length.least) {
+  const double days =
+      static_cast<double>(length.first) / closed_form.steady.requests_per_second / 86400.0;
+  if (!stream.trace && (length.most < length.least || days > kMostDays)) {
     r.why_not = "too long to replay";
     return r;
   }
   for (std::int64_t count = length.first;;) {
-    const Run run(s, drawn, count, space);
+    const Run run(s, drawn, count, length.in_progress, space);
     if (!run.reason().empty()) {
       r.why_not = fmt::format("the simulation does not run: {}", run.reason());
       return r;
     }
-    if (run.rejected() > kMostRejected) {
-      r.why_not =
-          fmt::format("{:.0f} % of the requests are longer than the context or the KV cache",
-                      100.0 * run.rejected());
+    if (run.beyond_cache() > kMostRejected) {
+      r.why_not = fmt::format("{:.0f} % of the requests are longer than the KV cache",
+                              100.0 * run.beyond_cache());
       return r;
     }
     r.estimate = run.whole(closed_form);
     r.class_attainment = run.class_attainment();
     r.requests = run.counted();
+    r.behind = run.behind();
     std::vector<ServingEstimate> batches;
     const bool equal = is_equal(s, stream);
     for (std::size_t i = 0; i < kBatches && !plan.targets.empty() && !equal; ++i) {

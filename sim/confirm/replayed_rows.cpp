@@ -109,24 +109,34 @@ void add_best(const SweepPoints& points, const ResultTable& table, const Metric&
   }
 }
 
-std::set<std::size_t> recommended(const SweepPoints& points, const ResultTable& table,
-                                  const Metric* decisive) {
-  std::vector<const Metric*> goals = goals_of(points.sweep());
-  add_metric(goals, find_metric("cost_usd_per_mtok"));
-  add_metric(goals, decisive);
-  std::set<std::size_t> rows;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    if (table.is_on_front(row)) {
-      rows.insert(row);
+// Those of the front, and the best of each group. They may be all rows, so they are not kept.
+class Recommended {
+ public:
+  Recommended(const SweepPoints& points, const ResultTable& table, const Metric* decisive)
+      : table_(table) {
+    std::vector<const Metric*> goals = goals_of(points.sweep());
+    add_metric(goals, find_metric("cost_usd_per_mtok"));
+    add_metric(goals, decisive);
+    for (const Metric* goal : goals) {
+      if (goal->better != Better::none) {
+        add_best(points, table, *goal, best_);
+      }
     }
   }
-  for (const Metric* goal : goals) {
-    if (goal->better != Better::none) {
-      add_best(points, table, *goal, rows);
+
+  template <class Take>
+  void each(const Take& take) const {
+    for (std::size_t row = 0; row < table_.rows(); ++row) {
+      if (table_.is_on_front(row) || best_.contains(row)) {
+        take(row);
+      }
     }
   }
-  return rows;
-}
+
+ private:
+  const ResultTable& table_;
+  std::set<std::size_t> best_;
+};
 
 void count(const Judgement& judgement, ReplayedRows& result) {
   const auto first = [](std::string& kept, const std::string& note) {
@@ -164,44 +174,47 @@ ReplayedRows replay_recommended(const SweepPoints& points, ResultTable& table,
                                 const ReplayedRowsOptions& options) {
   ReplayColumns columns(points, table, options.replay);
   ReplayedRows result;
-  const auto fetch = [&](const std::vector<std::size_t>& rows) {
-    if (options.fetch) {
-      options.fetch(rows);
-    }
-  };
   if (!options.replay) {
-    const std::set<std::size_t> rows = recommended(points, table, options.decisive);
-    fetch({rows.begin(), rows.end()});
-    for (const std::size_t row : rows) {
+    Recommended(points, table, options.decisive).each([&](std::size_t row) {
       columns.set_text("replay", row, name(Verdict::estimated));
       count({Verdict::estimated, kNotAsked}, result);
-    }
+    });
     return result;
   }
   const ReplayPlan plan = plan_of(points.sweep(), options.decisive);
   std::size_t replayed = 0;
   for (std::size_t round = 0;; ++round) {
+    const Recommended recommended(points, table, options.decisive);
     std::vector<std::size_t> rows;
-    for (const std::size_t row : recommended(points, table, options.decisive)) {
-      if (!columns.is_set(row)) {
-        rows.push_back(row);
+    std::size_t more = 0;
+    recommended.each([&](std::size_t row) {
+      if (columns.is_set(row)) {
+        return;
       }
-    }
-    if (rows.empty()) {
+      if (replayed + rows.size() < kMostRows) {
+        rows.push_back(row);
+      } else {
+        ++more;
+      }
+    });
+    if (rows.empty() && more == 0) {
       break;
     }
-    fetch(rows);
-    if (round == kMostRounds || replayed + rows.size() > kMostRows) {
-      const std::string why = round == kMostRounds
-                                  ? fmt::format("not replayed: gave up after {} rounds", round)
-                                  : fmt::format("not replayed: more than {} rows", kMostRows);
+    if (round == kMostRounds || more > 0) {
       Replayed none;
-      none.why_not = why;
-      for (const std::size_t row : rows) {
-        count(columns.set(row, none), result);
-      }
+      none.why_not = round == kMostRounds
+                         ? fmt::format("not replayed: gave up after {} rounds", round)
+                         : fmt::format("not replayed: more than {} rows", kMostRows);
+      recommended.each([&](std::size_t row) {
+        if (!columns.is_set(row)) {
+          count(columns.set(row, none), result);
+        }
+      });
       result.gave_up = true;
       break;
+    }
+    if (options.fetch) {
+      options.fetch(rows);
     }
     replayed += rows.size();
     const std::vector<Replayed> by_row = replays_of(points, rows, plan, options);

@@ -32,8 +32,8 @@ std::vector<Disagreement> far(const std::function<double(const Metric& metric)>&
     const double value = metric->value(replayed.estimate);
     const double error = replayed.error(*metric);
     const double off = std::abs(estimated - value);
-    const bool beyond =
-        replayed.done() && std::isfinite(value) && !(off <= compared.tolerance * value);
+    const bool beyond = replayed.done() && replayed.is_steady() && std::isfinite(value) &&
+                        !(off <= compared.tolerance * value);
     if (beyond && sure != (off - kNear * error <= compared.tolerance * value)) {
       found.push_back({metric, value / estimated, error / value});
     }
@@ -64,7 +64,7 @@ std::string_view name(Verdict verdict) {
 }
 
 bool holds_by(std::span<const Condition> conditions, const Replayed& replayed, double errors) {
-  return replayed.estimate.fits() &&
+  return replayed.estimate.fits() && replayed.is_steady() &&
          std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
            const Metric* metric = find_metric(condition.metric);
            return metric == nullptr ||
@@ -72,7 +72,7 @@ bool holds_by(std::span<const Condition> conditions, const Replayed& replayed, d
          });
 }
 
-Judgement judge(std::span<const Condition> conditions, const Replayed& replayed) {
+Judgement judge(std::span<const Condition> conditions, const Replayed& replayed, double errors) {
   if (!replayed.done()) {
     return {Verdict::estimated, replayed.why_not};
   }
@@ -93,9 +93,17 @@ Judgement judge(std::span<const Condition> conditions, const Replayed& replayed)
                           std::isfinite(off) ? fmt::format(", {:.3g} % off", 100.0 * off) : "",
                           is_near ? ", within two standard errors of the bound" : "")};
     }
+    if (!holds(condition, worse(condition, *metric, replayed, errors))) {
+      return {Verdict::broken,
+              fmt::format("{} is {:.4g} in the replay, not by {:g} standard errors", condition.text,
+                          value, errors)};
+    }
     widest = value != 0.0 ? std::max(widest, error / std::abs(value)) : widest;
     near =
         is_near ? fmt::format(", {} within two standard errors of its bound", metric->name) : near;
+  }
+  if (!replayed.is_steady()) {
+    return {Verdict::estimated, replayed.not_steady()};
   }
   return {Verdict::confirmed,
           fmt::format("{} requests{}{}", replayed.requests,

@@ -56,8 +56,10 @@ inline constexpr const char* kNotAsked = "no replay was asked for";
 inline constexpr std::string_view kFar = " times the estimate";
 // Makes a confirmed judgement `far`, and says by which estimates.
 void add(const std::vector<Disagreement>& disagreements, Judgement& judgement);
-// A value within two standard errors of its bound is confirmed or broken like any other; the note says that it is near.
-Judgement judge(std::span<const Condition> conditions, const Replayed& replayed);
+// A value within two standard errors of its bound is confirmed or broken like any other, unless it has to hold by so
+// many; the note says that it is near.
+Judgement judge(std::span<const Condition> conditions, const Replayed& replayed,
+                double errors = 0.0);
 
 // Whether every condition holds with its value worse by so many standard errors.
 bool holds_by(std::span<const Condition> conditions, const Replayed& replayed, double errors);

@@ -27,9 +27,9 @@ constexpr std::size_t kHalfSteps = 2;  // numbers whose half steps are tried, to
 constexpr std::size_t kTogether = 6;   // numbers that are changed together
 constexpr double kShorter = 1e-3;      // of the metric, given for fewer digits
 constexpr std::uint64_t kSeed = 1;
-constexpr double kJustOut = 1e-9;  // shares of a bound, see reject()
-constexpr double kLeastTighter = 0.02;
+constexpr double kLeastTighter = 0.02;  // shares of a bound, see reject()
 constexpr double kMostTighter = 0.2;
+constexpr std::string_view kShare = "attainment";  // a metric that is 1 at most
 
 }  // namespace
 
@@ -95,6 +95,32 @@ ChoiceSearch::Ladder ChoiceSearch::places(std::size_t knob,
     }
   }
   return l;
+}
+
+std::set<std::size_t> ChoiceSearch::places_left_out(const Ladders& ladders) const {
+  std::set<std::size_t> indices;
+  for (const std::vector<std::string>& values : left_out_) {
+    std::size_t index = 0;
+    bool is_there = true;
+    for (std::size_t i = 0; i < ladders.size(); ++i) {
+      const auto& all = ladders[i].values;
+      const auto at = std::find(all.begin(), all.end(), values[i]);
+      is_there = is_there && at != all.end();
+      index = index * all.size() + static_cast<std::size_t>(at - all.begin());
+    }
+    if (is_there) {
+      indices.insert(index);
+    }
+  }
+  return indices;
+}
+
+bool ChoiceSearch::lists_all() const {
+  bool all = true;
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    all = all && lists_all(i);
+  }
+  return all;
 }
 
 bool ChoiceSearch::lists_all(std::size_t knob) const {
@@ -186,6 +212,7 @@ std::vector<ChoiceSearch::Point> ChoiceSearch::winners(
   for (const auto& [choice, by] : tighter_) {
     tighter.emplace(choice, tightened(conditions, by));
   }
+  const std::set<std::size_t> left_out = places_left_out(ladders);
   std::map<std::size_t, Winner> winners;  // by choice of what is listed
   for (std::size_t index = 0; index < estimates.size(); ++index) {
     std::size_t choice = 0;
@@ -196,7 +223,8 @@ std::vector<ChoiceSearch::Point> ChoiceSearch::winners(
                listed[i][index / stride % ladders[i].values.size()];
     }
     const auto own = tighter.empty() ? tighter.end() : tighter.find(choice);
-    const Score s = score(estimates[index], own == tighter.end() ? conditions : own->second);
+    Score s = score(estimates[index], own == tighter.end() ? conditions : own->second);
+    s = left_out.contains(index) ? Score{false, false, kInfinity, s.value} : s;
     ++counts.tried;
     counts.met += s.meets || s.unknown ? 1U : 0U;
     counts.unknown += s.unknown ? 1U : 0U;
@@ -383,10 +411,7 @@ Choice ChoiceSearch::best(const Conditions& conditions) {
     if (grid_.empty()) {
       grid_ = estimates(ladders_);
     }
-    choice.every = true;
-    for (std::size_t i = 0; i < ranges_.size(); ++i) {
-      choice.every = choice.every && lists_all(i);
-    }
+    choice.every = lists_all();
     const std::vector<Point> starts = winners(ladders_, grid_, conditions, choice);
     return chosen(std::move(choice), starts, conditions);
   }
@@ -434,9 +459,9 @@ std::size_t ChoiceSearch::listed_choice(const std::vector<std::string>& values) 
 
 bool ChoiceSearch::reject(const Choice& choice, const Conditions& conditions,
                           const ServingEstimate& simulated) {
-  bool all_listed = true;
-  for (std::size_t i = 0; i < ranges_.size(); ++i) {
-    all_listed = all_listed && lists_all(i);
+  if (lists_all()) {
+    left_out_.insert(choice.values);
+    return true;
   }
   auto& by =
       tighter_.try_emplace(listed_choice(choice.values), conditions.size(), 1.0).first->second;
@@ -448,11 +473,14 @@ bool ChoiceSearch::reject(const Choice& choice, const Conditions& conditions,
     if (!(misses > 0.0) || !(std::abs(now) > 0.0) || c.bound == 0.0) {
       continue;
     }
-    const double share = all_listed ? kJustOut : std::clamp(misses, kLeastTighter, kMostTighter);
     Condition tight = c;
     tight.bound = now;
-    by[i] = loosened(tight, -share).bound / c.bound;
-    any = true;
+    tight = loosened(tight, -std::clamp(misses, kLeastTighter, kMostTighter));
+    if (c.metric == kShare) {  // halfway to 1 at most: nothing is more
+      tight.bound = std::min(tight.bound, 0.5 * (1.0 + now));
+    }
+    by[i] = tight.bound / c.bound;
+    any = any || tight.bound != now;
   }
   return any;
 }

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,10 +61,10 @@ class ChoiceSearch {
   // After it: the best with the bound of one condition looser by `share`.
   Choice relaxed(std::vector<Condition> conditions, std::size_t which, double share);
 
-  // After a simulation of the best has contradicted it: the bounds that it misses become tighter for this choice of what
-  // is listed, so that the next best() is another one. By as much as it misses them, between 2 and 20 %, if some knob
-  // is neither a list nor all whole numbers of a range; else just so that this one is left out. False if no bound of
-  // these can be tightened.
+  // After a simulation of the best has contradicted it, so that the next best() is another one. Where every knob is a list
+  // or all whole numbers of a range, this combination alone is left out. Else the bounds that it misses become tighter
+  // for its choice of what is listed: by as much as it misses them, between 2 and 20 %, a share up to halfway to 1. False
+  // if no bound of these can be tightened.
   bool reject(const Choice& choice, const std::vector<Condition>& conditions,
               const ServingEstimate& simulated);
 
@@ -95,12 +96,15 @@ class ChoiceSearch {
   Ladder places(std::size_t knob, const std::vector<double>& numbers) const;
   Ladder ladder(std::size_t knob, std::size_t most) const;
   bool lists_all(std::size_t knob) const;
+  bool lists_all() const;  // every knob does
   bool few(const Ladders& ladders) const;
   // The number of a choice of what is listed; `values` are the places of knobs.
   std::size_t listed_choice(const std::vector<std::string>& values) const;
   Conditions tightened(Conditions conditions, const std::vector<double>& by) const;
   std::vector<ServingEstimate> estimates(const Ladders& ladders) const;
   Score score(const ServingEstimate& estimate, const Conditions& conditions) const;
+  // Of all combinations of these, the numbers of those in left_out_.
+  std::set<std::size_t> places_left_out(const Ladders& ladders) const;
   // Of all combinations, the best of each choice of what is listed, best first.
   std::vector<Point> winners(const Ladders& ladders, const std::vector<ServingEstimate>& estimates,
                              const Conditions& conditions, Choice& counts) const;
@@ -120,6 +124,7 @@ class ChoiceSearch {
   Index from_;                         // what pairs led to, where they are not
   // Of choices of what is listed: for each condition, its bound over the one that was asked for.
   std::map<std::size_t, std::vector<double>> tighter_;
+  std::set<std::vector<std::string>> left_out_;
 };
 
 }  // namespace roofcast::sim

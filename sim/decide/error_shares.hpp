@@ -3,7 +3,7 @@
 // Which of the known errors of a forecast makes most of its 90 % interval: where a measurement would help.
 //
 // W = ln(high / low) of a metric's interval (sim/result/spreads.hpp) comes from the spread s_k of each kind of operators,
-// of power and of what servers do beside their operators. To first order W is homogeneous in them, so
+// of power and of what servers and trainers do beside their operators. To first order W is homogeneous in them, so
 //
 //   share_k = (∂ ln W / ∂ ln s_k) / Σ_j (∂ ln W / ∂ ln s_j)
 //
@@ -18,7 +18,7 @@
 namespace roofcast::sim {
 
 struct ErrorShare {
-  std::string source;  // "gemm", "nccl", …, "power", "server"
+  std::string source;  // "gemm", "nccl", …, "power", "server", "trainer"
   double share = 0.0;
   Interval90 without{};  // the interval if this were known
 };

@@ -16,8 +16,12 @@ namespace {
 using base::Node;
 
 constexpr std::string_view kRoots[] = {"system", "serving.stack", "training.trainer", "run"};
+constexpr std::string_view kOversubscription = "system.scale_out.oversubscription";
 constexpr std::string_view kFailureRates = "run.failures.per_thousand_gpu_days";
 constexpr std::string_view kOneKnob[] = {"system.chip.tensor", "system.chip.parent.tensor"};
+// Numbers of units on the die. Peaks and rates follow them.
+constexpr std::string_view kCounts[] = {"system.chip.compute.sms", "system.chip.assumed.sms",
+                                        "system.chip.l2.slices"};
 // Figures that the clock carries along (hardware/chip_changes.hpp): beside it they are work of one clock.
 constexpr std::string_view kPerClock[] = {"system.chip.tensor", "system.chip.vector",
                                           "system.chip.measured.exponential_rate",
@@ -94,6 +98,14 @@ QuantityKnob knob_of(const std::string& path, const Node& node) {
   return knob;
 }
 
+QuantityKnob whole_knob_of(const std::string& path, const Node& node) {
+  QuantityKnob knob = knob_of(path, node);
+  knob.whole = true;
+  const char* begin = node.text.data();
+  std::from_chars(begin, begin + node.text.size(), knob.number);
+  return knob;
+}
+
 // Every number of a group, as set_knob multiplies them.
 std::optional<QuantityKnob> together(const std::string& group, const Node& node) {
   std::optional<QuantityKnob> all;
@@ -133,6 +145,17 @@ void collect(const std::string& path, const Node& node, std::vector<QuantityKnob
       collect(below, entry.value, knobs);
       continue;
     }
+    if (std::find(std::begin(kCounts), std::end(kCounts), below) != std::end(kCounts)) {
+      if (!entry.value.is_null()) {
+        knobs.push_back(whole_knob_of(below, entry.value));
+      }
+      continue;
+    }
+    if (below == kOversubscription &&
+        base::parse_quantity(entry.value.text, base::kNone).si > 1.0) {
+      knobs.push_back(knob_of(below, entry.value));
+      continue;
+    }
     const auto quantity = quantity_of(entry.value);
     if (quantity && quantity->si > 0.0 && quantity->dimension.money == 0) {
       knobs.push_back(knob_of(below, entry.value));
@@ -153,7 +176,8 @@ std::string QuantityKnob::times(double factor) const {
 }
 
 bool QuantityKnob::less_is_better() const {
-  return path.starts_with(kFailureRates) || (time > 0 && path != "run.maintenance.every");
+  return path.starts_with(kFailureRates) || path == kOversubscription || path.ends_with("energy") ||
+         path.starts_with("system.host_power") || (time > 0 && path != "run.maintenance.every");
 }
 
 std::string QuantityKnob::at(double value) const { return fmt::format("{}={:.0f}", path, value); }
@@ -187,13 +211,7 @@ QuantityKnob knob_at(const base::Source& written, const Node& document, base::Pr
   if (node == nullptr || !node->is_scalar() || range.high == 0.0) {
     return {};
   }
-  QuantityKnob knob = knob_of(path, *node);
-  knob.whole = range.whole;
-  if (knob.whole) {
-    const char* begin = node->text.data();
-    std::from_chars(begin, begin + node->text.size(), knob.number);
-  }
-  return knob;
+  return range.whole ? whole_knob_of(path, *node) : knob_of(path, *node);
 }
 
 }  // namespace roofcast::sim

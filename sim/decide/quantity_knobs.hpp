@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which knobs of a scenario are rates, latencies and sizes: whatever has a unit in its system, its serving stack, its
-// trainer and its run, and the run's rates of failures. All formats of the tensor units are one knob, system.chip.tensor.*
+// trainer and its run, the numbers of SMs and L2 slices, and the run's rates of failures. All formats of the tensor units are one knob, system.chip.tensor.*
 //
 // A knob whose unit has time in it (bandwidths, FLOP rates, clocks, watts; latencies, host times) is of a resource.
 // Clients that wait know no other time than these, so that all rates × λ at all latencies / λ is the same system in
@@ -40,7 +40,7 @@ struct QuantityKnob {
   std::optional<Resource> resource;
 
   std::string times(double factor) const;  // a setting
-  bool less_is_better() const;             // latencies and failures
+  bool less_is_better() const;             // latencies, failures, energies and what hosts draw
   // A figure of the chip that this one was changed from: its energies are shares of it, and nobody turns it.
   bool is_of_the_parent() const { return path.starts_with("system.chip.parent."); }
   std::string at(double value) const;  // of a whole number

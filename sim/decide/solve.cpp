@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -12,6 +11,9 @@
 
 #include "sim/decide/sweep_run.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/scenario/knob.hpp"
+#include "sim/scenario/sections.hpp"
+#include "sim/scenario/written_number.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -21,34 +23,20 @@ constexpr double kExact = 1e-7;         // of a knob that is no whole number
 constexpr double kReach = 1024.0;       // of a knob without a range, each way
 constexpr double kMostWhole = 1048576;  // of one without a range
 
-struct Number {
-  std::string before;
-  double value = 0.0;
-  std::string after;
-  bool whole = false;
-  bool ok = false;
-};
-
-// "x1.5", "3.5 /s", "64".
-Number number_of(std::string_view text) {
-  Number n;
-  const auto trim = [](std::string_view s) {
-    const auto first = s.find_first_not_of(' ');
-    return first == std::string_view::npos ? std::string_view()
-                                           : s.substr(first, s.find_last_not_of(' ') - first + 1);
-  };
-  text = trim(text);
-  if (text.starts_with('x')) {
-    n.before.push_back('x');
-    text = trim(text.substr(1));
+// Whether the knob takes whole numbers alone: the scenario cannot be read with half a one more.
+bool is_count(const base::Node& document, const KnobRange& range, double number) {
+  base::Node between = document;
+  base::Problems problems;
+  set_knob(between,
+           {range.origin, fmt::format("{}={:.1f}", range.path, std::floor(number) + 0.5), {}},
+           problems);
+  try {
+    problems.throw_if_any();
+    read_scenario(between);
+  } catch (const base::InputError&) {
+    return true;
   }
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), n.value);
-  n.ok = parsed.ec == std::errc() && std::isfinite(n.value);
-  const auto digits = static_cast<std::size_t>(parsed.ptr - text.data());
-  n.after = text.substr(digits);
-  n.whole = n.ok && n.before.empty() && n.after.empty() &&
-            text.substr(0, digits).find_first_of(".eE") == std::string::npos;
-  return n;
+  return false;
 }
 
 bool meets(const std::vector<Condition>& conditions, const ServingEstimate& e) {
@@ -66,6 +54,45 @@ double middle(const KnobRange& range, double a, double b) {
 bool adjacent(const KnobRange& range, double a, double b) {
   return range.whole ? b - a <= 1.0 : b - a <= kExact * std::max(std::abs(a), std::abs(b));
 }
+
+// Looks between the neighbours of the place that misses by least, until one meets the conditions or none is left.
+class Narrowing {
+ public:
+  Narrowing(const KnobRange& range, std::function<double(double place)> misses_at)
+      : range_(range), misses_at_(std::move(misses_at)) {}
+
+  struct Place {
+    double number = 0.0;
+    double misses = 0.0;
+  };
+  // low and high: the neighbours, or at an end of the range the place itself.
+  Place least(double low, Place at, double high) const {
+    while (at.misses > 0.0 &&
+           !(adjacent(range_, low, at.number) && adjacent(range_, at.number, high))) {
+      const bool below = width(low, at.number) > width(at.number, high);
+      const double number =
+          below ? middle(range_, low, at.number) : middle(range_, at.number, high);
+      if (number == low || number == high || number == at.number) {
+        break;
+      }
+      const Place look{number, misses_at_(number)};
+      const bool nearer = look.misses < at.misses;
+      if (below) {
+        (nearer ? high : low) = nearer ? at.number : number;
+      } else {
+        (nearer ? low : high) = nearer ? at.number : number;
+      }
+      at = nearer ? look : at;
+    }
+    return at;
+  }
+
+ private:
+  double width(double a, double b) const { return range_.low > 0.0 ? std::log(b / a) : b - a; }
+
+  const KnobRange& range_;
+  std::function<double(double place)> misses_at_;
+};
 
 }  // namespace
 
@@ -95,15 +122,15 @@ KnobRange parse_knob_range(const base::Source& written, const base::Node& docume
                       "{}=1..64",
                       range.path, range.path));
     }
-    const Number now = number_of(node->text);
+    const WrittenNumber now = written_number(node->text);
     if (!now.ok || now.value <= 0.0) {
       return problem(fmt::format("\"{}\" is {}, no number to start from; give a range or a list",
                                  range.path, node->text));
     }
-    range.whole = now.whole;
+    range.whole = now.whole && is_count(document, range, now.value);
     range.after = now.after;
-    range.low = now.whole ? 1.0 : now.value / kReach;
-    range.high = now.whole ? kMostWhole : now.value * kReach;
+    range.low = range.whole ? 1.0 : now.value / kReach;
+    range.high = range.whole ? kMostWhole : now.value * kReach;
     return range;
   }
   const std::string values = text.substr(equals + 1);
@@ -121,8 +148,8 @@ KnobRange parse_knob_range(const base::Source& written, const base::Node& docume
     }
     return range;
   }
-  const Number low = number_of(values.substr(0, dots));
-  const Number high = number_of(values.substr(dots + 2));
+  const WrittenNumber low = written_number(values.substr(0, dots));
+  const WrittenNumber high = written_number(values.substr(dots + 2));
   if (!low.ok || !high.ok) {
     return problem("expects a number at both ends of the range: 1..64, \"1 /s..50 /s\", x0.5..x8");
   }
@@ -132,9 +159,12 @@ KnobRange parse_knob_range(const base::Source& written, const base::Node& docume
   if (low.value >= high.value) {
     return problem("expects the low end of the range first");
   }
+  bool is_broken = false;  // now, a number that is not whole
   if (const base::Node* now = document.find_path(range.path);
       high.after.empty() && high.before.empty() && now != nullptr && now->is_scalar()) {
-    if (const Number n = number_of(now->text); n.ok && !n.after.empty()) {
+    const WrittenNumber n = written_number(now->text);
+    is_broken = n.ok && !n.whole;
+    if (n.ok && !n.after.empty()) {
       return problem(fmt::format(
           "\"{}\" has a unit: {}; give one, for example '{}={:g}..{:g}{}', or factors: x0.5..x8",
           range.path, now->text, range.path, n.value, 2.0 * n.value, n.after));
@@ -144,7 +174,7 @@ KnobRange parse_knob_range(const base::Source& written, const base::Node& docume
   range.after = high.after;
   range.low = low.value;
   range.high = high.value;
-  range.whole = low.whole && high.whole;
+  range.whole = low.whole && high.whole && !is_broken && is_count(document, range, low.value);
   return range;
 }
 
@@ -181,13 +211,37 @@ double shortfall(const std::vector<Condition>& conditions, const ServingEstimate
   return worst;
 }
 
+namespace {
+
+double least_slack(const std::vector<Condition>& conditions, const ServingEstimate& e) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Condition& c : conditions) {
+    least = std::fmin(least, slack(c, e));
+  }
+  return least;
+}
+
+}  // namespace
+
 Boundary boundary_of(const KnobRange& range, const std::vector<Condition>& conditions,
                      const EstimateAt& estimate_at) {
   const auto at = [&](double number) { return estimate_at(range.text(number)); };
   Boundary b;
   std::vector<double> places;
   std::vector<bool> met;
-  double nearest = std::numeric_limits<double>::infinity();
+  std::size_t nearest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  const auto is_nearer = [&](double place, const ServingEstimate& e) {
+    const double misses = shortfall(conditions, e);
+    const bool nearer = b.value.empty() || misses < least;
+    if (nearer) {
+      least = misses;
+      b.number = place;
+      b.value = range.text(place);
+      b.estimate = e;
+    }
+    return nearer;
+  };
   for (int i = 0; i < kLooks; ++i) {
     const double share = static_cast<double>(i) / (kLooks - 1);
     double place = range.low > 0.0 ? range.low * std::pow(range.high / range.low, share)
@@ -197,21 +251,43 @@ Boundary boundary_of(const KnobRange& range, const std::vector<Condition>& condi
       continue;
     }
     const ServingEstimate e = at(place);
-    const double misses = shortfall(conditions, e);
-    if (i == 0 || misses < nearest) {
-      nearest = misses;
-      b.number = place;
-      b.value = range.text(place);
-      b.estimate = e;
-    }
+    nearest = is_nearer(place, e) ? places.size() : nearest;
     places.push_back(place);
     met.push_back(meets(conditions, e));
-    b.changes += met.size() > 1 && met[met.size() - 2] != met.back() ? 1 : 0;
+  }
+  b.looks = places.size();
+  b.every = range.whole && static_cast<double>(places.size()) > range.high - range.low;
+  if (std::none_of(met.begin(), met.end(), [](bool m) { return m; }) && std::isfinite(least)) {
+    const Narrowing between(range, [&](double place) {
+      const ServingEstimate e = at(place);
+      ++b.looks;
+      is_nearer(place, e);
+      return shortfall(conditions, e);
+    });
+    const auto found =
+        between.least(places[nearest == 0 ? 0 : nearest - 1], {places[nearest], least},
+                      places[std::min(nearest + 1, places.size() - 1)]);
+    if (meets(conditions, b.estimate)) {
+      const auto after = std::upper_bound(places.begin(), places.end(), found.number);
+      met.insert(met.begin() + (after - places.begin()), true);
+      places.insert(after, found.number);
+    }
+  }
+  for (std::size_t i = 1; i < met.size(); ++i) {
+    b.changes += met[i - 1] != met[i] ? 1 : 0;
   }
   b.upwards = !met.front();
   const auto change = std::adjacent_find(met.begin(), met.end(), std::not_equal_to<>());
   if (change == met.end()) {
     b.found = b.everywhere = met.front();
+    if (b.everywhere) {
+      const ServingEstimate low = at(range.low);
+      const ServingEstimate high = at(range.high);
+      b.upwards = least_slack(conditions, low) < least_slack(conditions, high);
+      b.number = b.upwards ? range.low : range.high;
+      b.value = range.text(b.number);
+      b.estimate = b.upwards ? low : high;
+    }
     return b;
   }
   const auto index = static_cast<std::size_t>(change - met.begin());

@@ -2,10 +2,12 @@
 //
 // Which value of a knob meets conditions.
 //
-// A range is looked at in kLooks places, evenly by ratio, to see where the conditions begin or cease to hold;
-// the place of the first change is then found by bisection, in whole numbers where the knob has them. Where
+// A range is looked at in kLooks places, evenly by ratio, to see where the conditions begin or cease to hold. Where they
+// hold in none, the two gaps beside the place that misses by least are searched, as if one place between them missed by
+// least. The place of the first change is then found by bisection, in whole numbers where the knob has them. Where
 // conditions hold at the low end, the answer is how far up they do, else from where on. More than one change says
-// that the conditions are not monotone in the knob.
+// that the conditions are not monotone in the knob. Where they hold in all places, the answer is the end of the range with
+// less slack: the edge lies beyond it.
 #pragma once
 
 #include <functional>
@@ -19,7 +21,7 @@ namespace roofcast::sim {
 
 // What a knob may be set to: values that are listed, or all from low to high.
 //
-//   8..64             whole numbers where the ends are, any where they are not
+//   8..64             whole numbers where the ends and the knob are, else any
 //   1 /s..50 /s       numbers with a unit
 //   x0.5..x8          factors of what is there
 //   a,b,c             these
@@ -59,10 +61,12 @@ struct Boundary {
   bool found = false;
   bool upwards = false;  // from here on, else up to here
   bool everywhere = false;
-  int changes = 0;      // between meeting and not
-  double number = 0.0;  // at the edge; of what comes nearest where none meets
-  std::string value;    // the same, as it is written
-  std::string beyond;   // the nearest value found that does not meet
+  int changes = 0;        // between meeting and not
+  std::size_t looks = 0;  // places that were looked at before bisection
+  bool every = false;     // the range has no other
+  double number = 0.0;    // at the edge; of what comes nearest where none meets
+  std::string value;      // the same, as it is written
+  std::string beyond;     // the nearest value found that does not meet
   ServingEstimate estimate;
   ServingEstimate estimate_beyond;
 };

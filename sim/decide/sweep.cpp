@@ -6,10 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
 
 #include "base/document/catalog.hpp"
 #include "base/document/renamed.hpp"
+#include "sim/decide/result_table.hpp"
 #include "sim/result/metrics.hpp"
+#include "sim/scenario/dotted_path.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/scenario/usual_sections.hpp"
 
@@ -79,6 +84,43 @@ std::string label_of(const Node& value) {
   return text;
 }
 
+// Columns of the result that are no axes.
+bool names_a_column(const std::string& name) {
+  constexpr std::string_view kOthers[] = {"point",  "fits",   "meets",       "pareto_rank",
+                                          "reason", "replay", "replay_note", "made_by"};
+  const auto texts = text_metrics();
+  return std::find(std::begin(kOthers), std::end(kOthers), name) != std::end(kOthers) ||
+         find_metric(name) != nullptr || replayed_metric(name) != nullptr ||
+         class_metric(name) != nullptr ||
+         std::any_of(texts.begin(), texts.end(), [&](const auto& t) { return t.name == name; });
+}
+
+void check_labels(const Axis& axis, const base::Place& place, Problems& problems) {
+  std::set<std::string_view> labels;
+  for (const AxisValue& value : axis.values) {
+    if (!labels.insert(value.label).second) {
+      problems.add(
+          place, "axes." + axis.name,
+          fmt::format("has {} twice, and their rows could not be told apart", value.label));
+      return;
+    }
+  }
+}
+
+void check_hidden(const std::vector<Axis>& axes, Problems& problems) {
+  for (const HiddenSetting& hidden : hidden_settings(axes)) {
+    const auto name = [](const Axis& axis, const AxisValue& value, const Assignment& setting) {
+      return axis.name == setting.path ? axis.name : fmt::format("{} ({})", axis.name, value.label);
+    };
+    problems.add(
+        hidden.by->path_place, "axes",
+        fmt::format("{} and {} both set {}, and the value of the second one would replace that of "
+                    "the first one: let one axis set it, or make the second one a factor (x1.2)",
+                    name(*hidden.axis, *hidden.value, *hidden.setting),
+                    name(*hidden.by_axis, *hidden.by_value, *hidden.by), hidden.by->path));
+  }
+}
+
 void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
   Axis axis{entry.key, {}};
   const Node& node = entry.value;
@@ -109,6 +151,10 @@ void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
         node.place, path,
         "expects a list, a range {from, to, factor} or {from, to, step}, or named bundles");
   }
+  if (bundles && names_a_column(axis.name)) {
+    problems.add(entry.key_place, path, "is the name of another column of the result: rename it");
+  }
+  check_labels(axis, entry.key_place, problems);
   sweep.axes.push_back(std::move(axis));
 }
 
@@ -192,6 +238,33 @@ AxisValue read_bundle(const base::Entry& bundle, const std::string& path, Proble
   return value;
 }
 
+std::vector<HiddenSetting> hidden_settings(const std::vector<Axis>& axes) {
+  struct Setting {
+    const Axis* axis;
+    const AxisValue* value;
+    const Assignment* setting;
+  };
+  std::vector<HiddenSetting> hidden;
+  std::map<std::string_view, Setting> before;
+  for (const Axis& axis : axes) {
+    std::map<std::string_view, Setting> first;
+    std::set<std::string_view> hiding;
+    for (const AxisValue& value : axis.values) {
+      for (const Assignment& a : value.set) {
+        first.try_emplace(a.path, Setting{&axis, &value, &a});
+        const auto other = before.find(a.path);
+        if (other != before.end() && !is_factor(a.value) && hiding.insert(a.path).second) {
+          hidden.push_back(
+              {other->second.axis, other->second.value, other->second.setting, &axis, &value, &a});
+        }
+      }
+    }
+    first.merge(before);
+    before = std::move(first);
+  }
+  return hidden;
+}
+
 ParetoGoal default_goal(bool trains) {
   if (trains) {
     return {.maximize = {"throughput_tok_per_s_per_gpu"}, .minimize = {"step_s"}, .by = {}};
@@ -265,6 +338,7 @@ void read_points(base::Fields& f, Sweep& sweep, Problems& problems, base::Need a
         break;
       }
     }
+    check_hidden(sweep.axes, problems);
   }
   if (const Node* where = f.take("where")) {
     if (!where->is_sequence()) {

@@ -64,6 +64,18 @@ struct ParetoGoal {
 // Throughput per GPU against interactivity: what serving is traded between. Of training, against the time of a step.
 ParetoGoal default_goal(bool trains = false);
 
+// A setting of one axis that never counts, because a later axis sets the same knob to a value. A factor would multiply it.
+struct HiddenSetting {
+  const Axis* axis;
+  const AxisValue* value;
+  const Assignment* setting;
+  const Axis* by_axis;
+  const AxisValue* by_value;
+  const Assignment* by;
+};
+// The first one of each knob and later axis.
+std::vector<HiddenSetting> hidden_settings(const std::vector<Axis>& axes);
+
 struct Sweep {
   std::string question;  // optional, shown in the report
   base::Node base;       // a scenario, references not yet loaded

@@ -284,6 +284,21 @@ SweepPoints SweepPoints::part(std::size_t first, std::size_t count) const {
 
 const Sweep& SweepPoints::sweep() const { return whole_->sweep; }
 
+std::size_t SweepPoints::bytes() const {
+  std::size_t bytes = 0;
+  for (const Axis& axis : sweep().axes) {
+    for (const AxisValue& value : axis.values) {
+      bytes += sizeof(AxisValue) + value.set.size() * sizeof(Assignment);
+    }
+  }
+  std::apply(
+      [&]<class... T>(const SectionValues<T>&... section) {
+        ((bytes += section.all().size() * sizeof(T)), ...);
+      },
+      whole_->sections);
+  return bytes;
+}
+
 bool SweepPoints::has_parent_figures() const { return whole_->parents; }
 
 std::size_t SweepPoints::value_index(std::size_t point, std::size_t axis) const {

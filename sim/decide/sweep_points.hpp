@@ -31,6 +31,7 @@ class SweepPoints {
   std::size_t value_index(std::size_t point, std::size_t axis) const;
   const std::string& label(std::size_t point, std::size_t axis) const;
   ScenarioView scenario(std::size_t point) const;
+  std::size_t bytes() const;  // that the axes and what was read of them take, about
   bool has_parent_figures()
       const;  // of any point of the whole sweep (sim/result/parent_figures.hpp)
   workloads::RequestStream stream(std::size_t point) const;  // to be simulated

@@ -16,8 +16,7 @@
 #include "sim/decide/pareto.hpp"
 #include "sim/decide/shown_columns.hpp"
 #include "sim/estimate.hpp"
-#include "sim/iteration/iteration_cache.hpp"
-#include "sim/training/step_cache.hpp"
+#include "sim/sweep_workspaces.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -29,38 +28,23 @@ constexpr std::size_t kChunk = 64;  // estimates that it has at once
 // Estimates of consecutive points, by the thread that made them; chunks end in any order.
 using Chunk = std::function<void(std::size_t first, std::span<ServingEstimate> estimates)>;
 
-// Of one thread.
-class SweepWorkspace {
- public:
-  SweepWorkspace() {
-    staying_.costs.emplace();
-    staying_.iterations = std::make_shared<IterationCache>();
-    passing_.costs.emplace();
-    passing_.steps = std::make_shared<StepCache>();
-  }
-  // Pools and trainings make sections of their own for each estimate, so no iteration of theirs is kept.
-  Workspace& of(const ScenarioView& s) {
-    return s.pools == nullptr && s.training == nullptr ? staying_ : passing_;
-  }
-
- private:
-  Workspace staying_;
-  Workspace passing_;
-};
-
 // What is recommended of a scan by formulas is explained later.
 bool explains(const SweepPoints& points) {
   return !points.scans() && explains_rows(points.sweep());
 }
 
 void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& take,
-                     const std::atomic<bool>* stop = nullptr) {
+                     SweepWorkspaces& workspaces, const std::atomic<bool>* stop = nullptr) {
   std::atomic<std::size_t> next{0};
   const bool explained = explains(points);
-  const unsigned workers = base::thread_count(threads);
-  const std::size_t most = std::clamp<std::size_t>(points.size() / (8 * workers), 16, kMostTaken);
-  base::on_threads(workers, [&](unsigned) {
-    SweepWorkspace workspace;
+  const unsigned most_workers = base::thread_count(threads);
+  const std::size_t most =
+      std::clamp<std::size_t>(points.size() / (8 * most_workers), 16, kMostTaken);
+  const auto workers = static_cast<unsigned>(
+      std::clamp<std::size_t>((points.size() + most - 1) / most, 1, most_workers));
+  workspaces.reserve(workers);
+  base::on_threads(workers, [&](unsigned worker) {
+    SweepWorkspace& workspace = workspaces.of(worker);
     std::vector<ServingEstimate> estimates(std::min(kChunk, points.size()));
     for (std::size_t taken = next.fetch_add(most); taken < points.size();
          taken = next.fetch_add(most)) {
@@ -444,8 +428,11 @@ std::vector<std::string> result_columns(const SweepPoints& points) {
   return columns;
 }
 
-ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
-                      std::vector<ServingEstimate>* kept, const std::atomic<bool>* stop) {
+namespace {
+
+ResultTable table_of(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
+                     std::vector<ServingEstimate>* kept, SweepWorkspaces& workspaces,
+                     const std::atomic<bool>* stop) {
   ResultTable table("sweep", result_columns(points));
   table.resize(points.size());
   Rows rows(points, table);
@@ -464,16 +451,34 @@ ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<s
                     kept->begin() + static_cast<std::ptrdiff_t>(first));
         }
       },
-      stop);
+      workspaces, stop);
   rank_rows(points, table);
   return table;
 }
 
+}  // namespace
+
+ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
+                      std::vector<ServingEstimate>* kept, const std::atomic<bool>* stop) {
+  SweepWorkspaces own;
+  return table_of(points, threads, done, kept, own, stop);
+}
+
+ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
+                      std::vector<ServingEstimate>* kept, SweepWorkspaces& workspaces) {
+  return table_of(points, threads, done, kept, workspaces, nullptr);
+}
+
 std::vector<ServingEstimate> sweep_estimates(const SweepPoints& points, unsigned threads) {
   std::vector<ServingEstimate> all(points.size());
-  estimate_points(points, threads, [&](std::size_t first, std::span<ServingEstimate> estimates) {
-    std::move(estimates.begin(), estimates.end(), all.begin() + static_cast<std::ptrdiff_t>(first));
-  });
+  SweepWorkspaces own;
+  estimate_points(
+      points, threads,
+      [&](std::size_t first, std::span<ServingEstimate> estimates) {
+        std::move(estimates.begin(), estimates.end(),
+                  all.begin() + static_cast<std::ptrdiff_t>(first));
+      },
+      own);
   return all;
 }
 

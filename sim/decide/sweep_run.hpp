@@ -16,6 +16,8 @@ namespace roofcast::sim {
 // each class of the first point. Where they are not known, `reason` says why.
 std::vector<std::string> result_columns(const SweepPoints& points);
 
+class SweepWorkspaces;  // sim/sweep_workspaces.hpp
+
 // What long work throws when its `stop` was set.
 struct Stopped {};
 
@@ -28,6 +30,9 @@ ResultTable run_sweep(const SweepPoints& points, unsigned threads,
                       std::atomic<std::size_t>* done = nullptr,
                       std::vector<ServingEstimate>* kept = nullptr,
                       const std::atomic<bool>* stop = nullptr);
+// The same of a part of a sweep, with what earlier parts have left.
+ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
+                      std::vector<ServingEstimate>* kept, SweepWorkspaces& workspaces);
 
 // Finds pareto_rank again, of the rows that meet the conditions. With `front_alone`, ranks beyond 1 are 2: that is much
 // faster.

@@ -2,6 +2,7 @@
 #include "sim/iteration/coarse_iterations.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -15,6 +16,8 @@ constexpr Seconds kUnknownTime = Seconds::from_si(std::numeric_limits<double>::q
 constexpr std::int64_t kDecodes[] = {0, 1, 16, 64, 128, 256, 512, 1024, 4096};
 constexpr std::int64_t kBeside[] = {16, 256, 1024, 4096, 16384};  // prompt tokens beside decodes
 constexpr std::int64_t kParts = 4;                                // prompts that a slope compares
+constexpr std::int64_t kFirstCached = 256;                        // tokens before a prompt
+constexpr std::int64_t kCachedRatio = 4;                          // of the next node
 
 // The places of x among ascending nodes: the one at or below, and the share of the way to the next.
 template <class Nodes>
@@ -26,6 +29,14 @@ std::pair<std::size_t, double> place(const Nodes& nodes, double x) {
   const auto from = static_cast<double>(nodes[above - 1]);
   const auto to = static_cast<double>(nodes[above]);
   return {above - 1, std::max(0.0, (x - from) / (to - from))};
+}
+
+// What `at` says of the nodes around a place, linear between them.
+template <class At>
+Seconds between(const std::pair<std::size_t, double>& place, const At& at) {
+  const auto [node, beyond] = place;
+  const Seconds below = at(node);
+  return beyond == 0.0 ? below : below + beyond * (at(node + 1) - below);
 }
 
 constexpr std::int64_t kEnd = 256;  // the multiple where the rows of the largest fixed tiles end
@@ -68,6 +79,15 @@ std::vector<std::int64_t> nodes(std::int64_t most, std::int64_t by_graph,
   return all;
 }
 
+std::vector<std::int64_t> cached_nodes(std::int64_t most) {
+  std::vector<std::int64_t> all = {0};
+  for (std::int64_t k = kFirstCached; k < most; k *= kCachedRatio) {
+    all.push_back(k);
+  }
+  all.push_back(std::max(kFirstCached, most));
+  return all;
+}
+
 bool has_fixed_tiles(const models::Machine& machine) {
   return std::any_of(machine.tile_rules.begin(), machine.tile_rules.end(),
                      [](models::TileRule rule) { return rule != models::TileRule::none; });
@@ -83,8 +103,10 @@ CoarseIterations::CoarseIterations(const ScenarioView& s, Workspace& workspace, 
       query_(s.serving->speculation.query_tokens()),
       fixed_tiles_(has_fixed_tiles(s.platform->machine)),
       lengths_(nodes(s.serving->limits.max_tokens_per_iteration, s.serving->stack.graph_tokens,
-                     *s.traffic, fixed_tiles_)) {
-  prompts_.assign(lengths_.size(), {kUnknownTime, 1.0, kUnknownTime, kUnknownTime});
+                     *s.traffic, fixed_tiles_)),
+      cached_(cached_nodes(s.model->max_context)) {
+  prompts_.assign(lengths_.size(), {kUnknownTime, 1.0, kUnknownTime});
+  prefixes_.assign(lengths_.size() * cached_.size(), kUnknownTime);
   mixed_.assign(std::size(kDecodes) * std::size(kBeside), kUnknownTime);
   for (const std::size_t which : {0U, 1U, 2U, 3U}) {
     workloads::Batch batch;
@@ -113,21 +135,37 @@ const CoarseIterations::Prompt& CoarseIterations::prompt(std::size_t node) {
     const auto square = static_cast<double>(n) * static_cast<double>(n);
     p.less = (p.time - cost({0, 1, 0, kParts, n / kParts, 0, groups_})) /
              (0.5 * square * (1.0 - 1.0 / static_cast<double>(kParts)));
-    p.more = (cost({0, 1, 0, 1, n, n, groups_}) - p.time) / square;
   }
   return p;
 }
 
-IterationTime CoarseIterations::prompts(double tokens, double pairs) {
+IterationTime CoarseIterations::prompts(double tokens, double fewer) {
   const auto [node, beyond] = place(lengths_, tokens);
   const Prompt& below = prompt(node);
   const Prompt& above = prompt(node + 1);
-  const double more = pairs - 0.5 * tokens * tokens;
-  const Seconds a = below.time + beyond * (above.time - below.time);
-  const Seconds slope = more < 0.0 ? below.less + beyond * (above.less - below.less)
-                                   : below.more + beyond * (above.more - below.more);
-  const Seconds time = a + base::max(Seconds{}, slope) * more;
+  const Seconds slope = below.less + beyond * (above.less - below.less);
+  const Seconds time =
+      below.time + beyond * (above.time - below.time) - base::max(Seconds{}, slope) * fewer;
   return {time, time * (below.period + beyond * (above.period - below.period))};
+}
+
+Seconds CoarseIterations::prefix_at(std::size_t node, std::size_t cached) {
+  Seconds& entry = prefixes_[node * cached_.size() + cached];
+  if (std::isnan(entry.si())) {
+    entry = cached == 0
+                ? Seconds{}
+                : cost({0, 1, 0, 1, lengths_[node], cached_[cached], groups_}) - prompt(node).time;
+  }
+  return entry;
+}
+
+Seconds CoarseIterations::prefix(double tokens, double cached) {
+  const auto k = place(cached_, cached);
+  const auto of_a_token = [&](std::size_t n) {
+    return between(k, [&](std::size_t i) { return prefix_at(n, i); }) /
+           static_cast<double>(lengths_[n]);
+  };
+  return base::max(Seconds{}, between(place(lengths_, tokens), of_a_token)) * tokens;
 }
 
 Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
@@ -135,8 +173,11 @@ Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
   if (std::isnan(entry.si())) {
     const std::int64_t decoding = kDecodes[d] * query_;
     const std::int64_t rows = decoding + kBeside[n];
-    // Both in the middle of the same tile: an iteration that power slows wastes less there than one that it does not.
-    const std::int64_t all = fixed_tiles_ && rows >= kEnd ? middle_of_tile(rows) : rows;
+    // Both in the middle of the same tile: an iteration that power slows wastes less there than one that it does not. Where
+    // that leaves fewer prompt tokens, it is the next tile.
+    std::int64_t all = fixed_tiles_ && rows >= kEnd ? middle_of_tile(rows) : rows;
+    all += all < rows ? kEnd : 0;
+    assert(all - decoding >= kBeside[n]);
     entry = decoding == 0 ? Seconds{}
                           : cost({kDecodes[d], query_, context_, 1, all - decoding, 0, groups_}) -
                                 cost({0, 1, 0, 1, all, 0, groups_});
@@ -145,22 +186,20 @@ Seconds CoarseIterations::decodes_at(std::size_t d, std::size_t n) {
 }
 
 Seconds CoarseIterations::decodes(double decodes, double tokens) {
-  const auto [d, over] = place(kDecodes, decodes);
-  const auto [n, beyond] = place(kBeside, tokens);
-  const auto at = [&, n = n, beyond = beyond](std::size_t i) {
-    const Seconds below = decodes_at(i, n);
-    return below + beyond * (decodes_at(i, n + 1) - below);
-  };
-  const Seconds below = at(d);
-  return over == 0.0 ? below : below + over * (at(d + 1) - below);
+  const auto n = place(kBeside, tokens);
+  return between(place(kDecodes, decodes), [&](std::size_t d) {
+    return between(n, [&](std::size_t i) { return decodes_at(d, i); });
+  });
 }
 
 IterationTime CoarseIterations::operator()(std::int64_t decodes, double tokens, double attended) {
   const auto d = static_cast<double>(decodes);
   const double all = tokens + d * static_cast<double>(query_);
   // The pairs of the decodes are in decodes().
-  const IterationTime prompt = prompts(all, attended + 0.5 * (all * all - tokens * tokens));
-  const Seconds time = prompt.latency + (decodes > 0 ? this->decodes(d, tokens) : Seconds{});
+  const double more = attended - 0.5 * tokens * tokens;
+  const IterationTime prompt = prompts(all, std::max(0.0, -more));
+  const Seconds time = prompt.latency + (more > 0.0 ? prefix(tokens, more / tokens) : Seconds{}) +
+                       (decodes > 0 ? this->decodes(d, tokens) : Seconds{});
   const bool covered = all <= static_cast<double>(s_.serving->stack.graph_tokens);
   const std::size_t floor = (decodes > 0 ? 2U : 0U) + (covered ? 0U : 1U);
   const Seconds latency = base::max(time, floors_[floor]);

@@ -10,6 +10,7 @@
 #include "models/work.hpp"
 #include "sim/estimate.hpp"
 #include "sim/numerics/rules.hpp"
+#include "sim/training/exchange.hpp"
 #include "sim/training/training.hpp"
 #include "workloads/architecture/parameters.hpp"
 
@@ -106,7 +107,8 @@ void NumericRules::weight_update() {
                     : "rounding to nearest loses an update below half a unit of the last place";
   if (risk.at_risk) {
     const workloads::Mapping mapping = workloads::training_mapping(*s_.model, *s_.mapping);
-    const models::RankParameters rank = models::rank_parameters(*s_.model, mapping, *s_.training);
+    const models::RankParameters rank =
+        models::rank_parameters(*s_.model, mapping, *s_.precision, *s_.training);
     risk.remedy = "numerics.weight_update: fp32, or stochastic";
     risk.cost = fmt::format(
         "fp32: a copy of {:.3g} GB on the fullest rank, which the estimate counts already; "

@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t kBeyond = 3;     // steps of clients beyond what the estimate allows
 constexpr double kMostTokens = 1.2e8;  // of a replay; about two seconds of one core
 constexpr double kGain = 0.01;         // of the objective, that more clients must bring to be tried
-constexpr std::size_t kLooks = 8;      // for the row that is nearest to the conditions
+constexpr double kStandardErrors = 2.0;  // standard errors by which conditions hold
+constexpr std::size_t kLooks = 8;        // for the row that is nearest to the conditions
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 using base::kInfinity;
 
@@ -31,6 +32,41 @@ constexpr std::size_t kStepsBack = 8;  // of clients, at most
 // The steps of clients to pass over, by how much a condition is missed.
 std::size_t steps_back(double misses) {
   return misses < 0.03 ? 1 : misses < 0.1 ? 2 : misses < 0.4 ? 4 : kStepsBack;
+}
+
+double least_slack(const Question& q, const RankedRow& row) {
+  double least = kInfinity;
+  for (const Condition& condition : q.where) {
+    least = std::fmin(least, slack(condition, row.estimate));
+  }
+  return least;
+}
+
+// By the objective. Of those that the standard errors cannot tell from the best that is left, the one with fewer GPUs,
+// then with more slack, then with less TPOT is first.
+std::vector<const RankedRow*> ranked(const Question& q, std::vector<const RankedRow*> left) {
+  const double sign = q.objective.direction == Direction::maximize ? -1.0 : 1.0;
+  std::stable_sort(left.begin(), left.end(), [&](const RankedRow* a, const RankedRow* b) {
+    return sign * a->value < sign * b->value;
+  });
+  std::vector<const RankedRow*> order;
+  const auto before = [&](const RankedRow* a, const RankedRow* b) {
+    const double of_a = least_slack(q, *a);
+    const double of_b = least_slack(q, *b);
+    return a->estimate.gpus != b->estimate.gpus ? a->estimate.gpus < b->estimate.gpus
+           : of_a != of_b                       ? of_a > of_b
+                                                : a->estimate.steady.tpot < b->estimate.steady.tpot;
+  };
+  while (!left.empty()) {
+    const RankedRow& best = *left.front();
+    const auto end = std::find_if(left.begin(), left.end(), [&](const RankedRow* row) {
+      return std::abs(row->value - best.value) > std::hypot(row->error, best.error);
+    });
+    const auto first = std::min_element(left.begin(), end, before);
+    order.push_back(*first);
+    left.erase(first);
+  }
+  return order;
 }
 
 // Which row of a group is next. `cost` is the objective, less being better.
@@ -175,7 +211,7 @@ class ScanReplays {
         options_(options),
         estimated_(scan.table.rows()),
         unconfirmed_(scan.systems()),
-        columns_(*scan.points, scan.table, options.replay) {
+        columns_(*scan.points, scan.table, options.replay, kStandardErrors) {
     for (std::size_t system = 0; system < scan.systems(); ++system) {
       estimate_nearest(system);
       candidates_.emplace_back(q, scan, system);
@@ -222,10 +258,6 @@ class ScanReplays {
   double cost(const RankedRow& row) const {
     return question_.objective.direction == Direction::maximize ? -row.value : row.value;
   }
-  bool better(const RankedRow& a, const RankedRow& b) const {
-    return cost(a) != cost(b) ? cost(a) < cost(b) : a.estimate.steady.tpot < b.estimate.steady.tpot;
-  }
-
   // What a further answer must be better than: the last of those that are wanted.
   double enough(const Group& group) const {
     std::map<std::size_t, double> costs;  // by shape, the least
@@ -246,12 +278,18 @@ class ScanReplays {
 
   // Of each deployment the best answer, the best first.
   void keep_unlike(Group& group) const {
-    std::stable_sort(group.best.begin(), group.best.end(),
-                     [&](const RankedRow& a, const RankedRow& b) { return better(a, b); });
     std::set<std::size_t> shapes;
-    std::erase_if(group.best, [&](const RankedRow& row) {
-      return !shapes.insert(scan_.shape_of(row.row)).second;
-    });
+    std::vector<const RankedRow*> all;
+    for (const RankedRow& row : group.best) {
+      all.push_back(&row);
+    }
+    std::vector<RankedRow> best;
+    for (const RankedRow* row : ranked(question_, std::move(all))) {
+      if (shapes.insert(scan_.shape_of(row->row)).second) {
+        best.push_back(*row);
+      }
+    }
+    group.best = std::move(best);
   }
 
   // In place of what the scan said of it.
@@ -319,10 +357,10 @@ class ScanReplays {
   }
 
   void add_answer(std::vector<RankedRow>& answers, std::size_t row, Judgement judgement,
-                  ServingEstimate estimate) {
+                  ServingEstimate estimate, double error = 0.0) {
     const double value = question_.objective.metric->value(estimate);
     tell_causes(scan_.points->scenario(row), estimate);
-    answers.push_back({number_, row, std::move(judgement), std::move(estimate), value});
+    answers.push_back({number_, row, std::move(judgement), std::move(estimate), value, error});
   }
 
   void estimate_only(const std::map<std::size_t, std::size_t>& group_of) {
@@ -363,7 +401,8 @@ class ScanReplays {
       candidates_[at].take(rows[i], confirmed, replayed[i].estimate);
       if (confirmed) {
         columns_.keep_row(rows[i]);
-        add_answer(group.best, rows[i], judgement, replayed[i].estimate);
+        add_answer(group.best, rows[i], judgement, replayed[i].estimate,
+                   replayed[i].error(*question_.objective.metric));
       } else {
         group.broken_note = group.broken == 0 ? judgement.note : group.broken_note;
         ++group.broken;
@@ -401,22 +440,18 @@ Recommendation recommend(const Question& q, const RecommendOptions& options) {
       r.groups.push_back(std::move(group));
     }
   }
-  const double sign = q.objective.direction == Direction::maximize ? -1.0 : 1.0;
-  const auto better = [&](const RankedRow& a, const RankedRow& b) {
-    return a.value != b.value ? sign * a.value < sign * b.value
-                              : a.estimate.steady.tpot < b.estimate.steady.tpot;
-  };
-  std::stable_sort(r.groups.begin(), r.groups.end(), [&](const Group& a, const Group& b) {
-    return a.best.empty() || b.best.empty() ? b.best.empty() && !a.best.empty()
-                                            : better(a.best.front(), b.best.front());
-  });
   for (const Group& group : r.groups) {
     for (const RankedRow& row : group.best) {
       r.answers.push_back(&row);
     }
   }
-  std::stable_sort(r.answers.begin(), r.answers.end(),
-                   [&](const RankedRow* a, const RankedRow* b) { return better(*a, *b); });
+  r.answers = ranked(q, std::move(r.answers));
+  const auto place = [&](const Group& group) {
+    return group.best.empty() ? r.answers.end()
+                              : std::find(r.answers.begin(), r.answers.end(), &group.best.front());
+  };
+  std::stable_sort(r.groups.begin(), r.groups.end(),
+                   [&](const Group& a, const Group& b) { return place(a) < place(b); });
   return r;
 }
 

@@ -18,7 +18,9 @@
 // Once a row with fewer clients is confirmed, bisection finds the most clients that the replay confirms. It looks a quarter
 // of an octave beyond what the estimate allows.
 //
-// Answers are ranked by the objective as it was replayed. Of equals the one with the lower TPOT is first.
+// A condition must hold by two standard errors of the replay. Answers are ranked by the objective as it was replayed. Of those
+// that its standard error cannot tell apart the one with fewer GPUs is first, then that with more slack, then that with
+// less TPOT.
 #pragma once
 
 #include <atomic>
@@ -40,6 +42,7 @@ struct RankedRow {
   Judgement judgement;
   ServingEstimate estimate;  // the replayed one where there is one
   double value = 0.0;        // of the objective, in it
+  double error = 0.0;        // its standard error
 };
 
 struct Group {

@@ -10,6 +10,7 @@
 #include "base/no_number.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/decide/sweep_run.hpp"
+#include "sim/result/costs.hpp"
 #include "sim/scenario/references.hpp"
 #include "sim/scenario/sections.hpp"
 
@@ -48,6 +49,13 @@ Candidate candidate_of(const Question& q, const Node& system) {
   hardware::System larger = s.platform.system;
   larger.chips = joined.has_nics ? std::max(q.gpus, larger.chips) : larger.chips;
   c.gpus = std::min(q.gpus, larger.chips);
+  if (const auto fed = gpus_fed(prices_of(view(s)), s.platform.system)) {
+    c.gpus = std::min(c.gpus, *fed);
+  }
+  if (c.gpus < 1) {
+    throw base::InputError(
+        fmt::format("error: prices.power_budget feeds no GPU of {}\n", joined.label));
+  }
   c.domain = larger.scale_up_domain;
   c.mappings = legal_mappings(s.model, larger, c.gpus);
   return c;

@@ -9,6 +9,8 @@
 // One pool and two pools are a sweep each. Of two pools with a free load, all shapes are estimated with few numbers of
 // clients. The best of each system are then estimated with all.
 //
+// A power budget leaves out what has more GPUs than it feeds.
+//
 // A system with fewer GPUs than the budget is joined with its like over its NICs, where they are described. Mappings
 // whose weights do not fit are left out, unless there is no other. So is what a stack cannot start.
 #pragma once

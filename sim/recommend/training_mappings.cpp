@@ -5,9 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/document/problems.hpp"
+#include "base/integers.hpp"
 #include "sim/scenario/knob.hpp"
+#include "workloads/architecture/parameters.hpp"
 #include "workloads/training/pipeline_layout.hpp"
 
 namespace roofcast::sim {
@@ -27,9 +30,32 @@ struct Chunks {
   std::string layout;
 };
 
+std::string repeated(std::int64_t layers) {
+  return layers == 0 ? "" : layers == 1 ? "t" : fmt::format("t*{}", layers);
+}
+
+// Of a chunk a stage: the layout whose last stage has as many layers less as the head has parameters of. Empty where that
+// is none, or more than a stage has.
+std::string lighter_end(const workloads::Architecture& model, std::int64_t stages) {
+  const std::int64_t layers = model.layer_count();
+  const double table = base::as_double(model.vocab * model.hidden);
+  const double layer = (workloads::active_parameters(model) - table) / base::as_double(layers);
+  const std::int64_t head = std::llround(table / layer);
+  const std::int64_t all = layers + head;
+  if (head == 0 || all / stages < head) {
+    return {};
+  }
+  std::string text = "E";
+  for (std::int64_t stage = 0; stage + 1 < stages; ++stage) {
+    text += repeated(all / stages + (stage < all % stages ? 1 : 0)) + "|";
+  }
+  return text + repeated(all / stages - head) + "L";
+}
+
 // Of 1f1b any number of chunks a rank, of zb_v two, of the others one.
-std::vector<Chunks> chunks_of(std::int64_t layers, std::int64_t stages,
+std::vector<Chunks> chunks_of(const workloads::Architecture& model, std::int64_t stages,
                               workloads::Schedule schedule) {
+  const std::int64_t layers = model.layer_count();
   const bool interleaves = schedule == workloads::Schedule::one_forward_one_backward;
   const std::int64_t least = schedule == workloads::Schedule::zero_bubble_v ? 2 : 1;
   std::vector<Chunks> all;
@@ -39,15 +65,15 @@ std::vector<Chunks> chunks_of(std::int64_t layers, std::int64_t stages,
   for (std::int64_t v = least; v == least || (interleaves && stages * v <= layers + 2); ++v) {
     const std::int64_t chunks = stages * v;
     if ((layers + 2) % chunks == 0) {
-      const auto some = [](std::int64_t n) {
-        return n == 0 ? "" : n == 1 ? "t" : fmt::format("t*{}", n);
-      };
       const std::int64_t own = (layers + 2) / chunks;
-      const std::string ends = some(own - 1);
-      all.push_back({v, fmt::format("E{}|({}|)*{}{}L", ends, some(own), chunks - 2, ends)});
+      const std::string ends = repeated(own - 1);
+      all.push_back({v, fmt::format("E{}|({}|)*{}{}L", ends, repeated(own), chunks - 2, ends)});
     } else if (layers % chunks == 0 || v == least) {
       all.push_back({v, {}});
     }
+  }
+  if (const std::string lighter = lighter_end(model, stages); least == 1 && !lighter.empty()) {
+    all.push_back({1, lighter});
   }
   return all;
 }
@@ -114,7 +140,7 @@ std::vector<TrainingChoice> training_choices(const ScenarioView& s, std::int64_t
         mapping.pipeline_parallel = pp;
         mapping.data_parallel = gpus / (tp * cp * pp);
         mapping.sequence_parallel = tp > 1;
-        const std::vector<Chunks> chunks = chunks_of(layers, pp, t.schedule);
+        const std::vector<Chunks> chunks = chunks_of(*s.model, pp, t.schedule);
         const std::int64_t experts = s.model->moe.experts;
         each_power(std::max<std::int64_t>(1, std::min(experts, gpus / pp)), [&](std::int64_t ep) {
           mapping.expert_parallel = ep;

@@ -8,7 +8,8 @@
 //   EP     powers of two among the ranks of a stage, for models with experts
 //   DP     what is left of the GPUs
 //   VP     chunks of a rank, with 1f1b: those that divide the layers evenly, or layers, embedding and loss, of which these two
-//          then count as a layer each; and micro-batches are a multiple of the stages
+//          then count as a layer each; and micro-batches are a multiple of the stages. One chunk also with as many layers
+//          less on the last stage as the head has parameters of
 //   micro  micro-batches of 1, 2, 4 and 8 sequences
 //   again  what is computed again: nothing, all modules but attention and exchanges, or everything
 //

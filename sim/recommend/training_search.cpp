@@ -9,6 +9,7 @@
 
 #include "base/threads.hpp"
 #include "sim/recommend/scan.hpp"
+#include "sim/result/costs.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace roofcast::sim {
@@ -36,10 +37,18 @@ class TrainingCandidates {
       : question_(q),
         number_(number),
         scenario_(read_scenario(of.document)),
-        choices_(training_choices(view(scenario_), q.gpus)),
-        sign_(q.objective.direction == Direction::maximize ? -1.0 : 1.0) {}
+        sign_(q.objective.direction == Direction::maximize ? -1.0 : 1.0) {
+    const auto fed = gpus_fed(prices_of(view(scenario_)), scenario_.platform.system);
+    if (fed && *fed < q.gpus) {
+      refusal_ = fmt::format("prices.power_budget feeds {} GPUs of {}", *fed,
+                             scenario_.platform.system.name);
+    } else {
+      choices_ = training_choices(view(scenario_), q.gpus);
+    }
+  }
 
   std::size_t size() const { return choices_.size(); }
+  const std::string& refusal() const { return refusal_; }  // of all of them; else empty
 
   // Choices from `first` to before `last`.
   Found estimated(std::size_t first, std::size_t last) const {
@@ -104,6 +113,7 @@ class TrainingCandidates {
   std::size_t number_;
   Scenario scenario_;
   std::vector<TrainingChoice> choices_;
+  std::string refusal_;
   double sign_;
 };
 
@@ -159,6 +169,9 @@ TrainingSearch search_trainings(const TrainingQuestion& q, unsigned threads) {
       }
     }
     search.rows += candidates.size();
+    if (!candidates.refusal().empty()) {
+      ++search.refused[candidates.refusal()];
+    }
     search.best.insert(search.best.end(), std::make_move_iterator(all.best.begin()),
                        std::make_move_iterator(all.best.end()));
     if (number + 1 == search.candidates.size()) {

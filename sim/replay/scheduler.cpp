@@ -209,7 +209,9 @@ bool Scheduler::admit(MicroBatch& micro_batch, std::size_t rank, const Sequence&
   sequence.restored = sequence.computed - here;
   const std::int64_t missing = sequence.missing();
   const bool whole = !policy_.chunked_prompts && missing <= limits_.max_tokens_per_iteration;
-  const std::int64_t tokens = std::min(missing, budget_[rank]);
+  // A sequence that another pool hands over decodes: it verifies drafts.
+  const std::int64_t wanted = sequence.decodes() ? speculation_.query_tokens() : missing;
+  const std::int64_t tokens = std::min(wanted, budget_[rank]);
   if (tokens <= 0 || (whole && tokens < missing) ||
       load_[rank] >= static_cast<std::size_t>(limits_.max_sequences)) {
     return false;

@@ -20,6 +20,7 @@ constexpr auto kNoTime = base::Seconds::from_si(std::numeric_limits<double>::qui
 constexpr std::size_t kBatches = 20;
 constexpr double kFewest =
     3.0;  // batches that are worth as much as all, however correlated these are
+constexpr double kRounding = 1e-12;  // of a mean, by which those of equal times may differ
 
 base::Seconds mean_of(const base::Seconds* first, const base::Seconds* last) {
   base::Seconds sum;
@@ -61,7 +62,7 @@ base::Seconds interval_of(const std::vector<base::Seconds>& values) {
     squares += square(off);
     neighbours += batch > 0 ? off * (means[batch - 1] - mean) : base::SquareSeconds{};
   }
-  if (!(squares > base::SquareSeconds{})) {
+  if (!(squares > square(kRounding * mean))) {
     return {};
   }
   constexpr auto kCount = static_cast<double>(kBatches);

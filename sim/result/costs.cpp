@@ -18,6 +18,7 @@ using hardware::Pay;
 using hardware::System;
 
 using base::kNoNumber;
+constexpr double kJustFed = 1.0 + 1e-12;  // a budget feeds what takes all of it
 
 Watts or_none(const std::optional<Watts>& power) {
   return power.value_or(Watts::from_si(kNoNumber));
@@ -50,6 +51,12 @@ GpuKinds kinds_of(const ScenarioView& s, const ServingEstimate& e) {
   return kinds;
 }
 
+// What a GPU and its part of a host draw while they wait for work, for each second that they serve.
+Watts idle_power(const hardware::Prices& p, const Gpus& kind) {
+  return (1.0 / p.utilisation - 1.0) *
+         (kind.platform->machine.power.rest() + or_none(kind.platform->system.host_power));
+}
+
 // `power` is the mean over the GPUs of all kinds. The sum of the kinds is then right.
 CostParts parts_of(const hardware::Prices& p, const Gpus& kind, Watts power) {
   const System& system = kind.platform->system;
@@ -65,7 +72,7 @@ CostParts parts_of(const hardware::Prices& p, const Gpus& kind, Watts power) {
   parts.upkeep = purchase * p.upkeep / p.utilisation;
   parts.hosting =
       gpus * (p.hosting * (or_none(system.chip.cap_used()) + host)).si() / p.utilisation;
-  parts.electricity = gpus * (p.electricity * *p.pue * (power + host)).si();
+  parts.electricity = gpus * (p.electricity * *p.pue * (power + host + idle_power(p, kind))).si();
   return parts;
 }
 
@@ -131,6 +138,15 @@ std::string missing_power(const ScenarioView& s) {
   return {};
 }
 
+std::optional<std::int64_t> gpus_fed(const hardware::Prices& prices, const System& system) {
+  const auto cap = system.chip.cap_used();
+  if (!prices.power_budget || !prices.pue || !cap || !system.host_power) {
+    return std::nullopt;
+  }
+  const double gpus = *prices.power_budget / (*prices.pue * (*cap + *system.host_power));
+  return static_cast<std::int64_t>(std::floor(gpus * kJustFed));
+}
+
 std::string priced_with(const ScenarioView& s) {
   for (const Gpus& gpus : gpu_kinds(s)) {
     const System& system = gpus.platform->system;
@@ -176,14 +192,14 @@ Economics economics_of(const ScenarioView& s, const ServingEstimate& e, Workspac
     const Watts host = or_none(system.host_power);
     const double site = static_cast<double>(gpus.count) * p.pue.value_or(kNoNumber);
     r.reserved = r.reserved + site * (or_none(system.chip.cap_used()) + host);
-    drawn = drawn + site * (e.steady.power + host);
+    drawn = drawn + site * (e.steady.power + host + idle_power(p, gpus));
   }
   r.co2_g_per_mtok = p.co2_g_per_j.value_or(kNoNumber) * drawn.si() / e.output_rate * base::mega;
   if (p.power_budget && r.reserved.si() > 0.0) {
     const double units = s.pools == nullptr && e.workflow == nullptr
                              ? static_cast<double>(s.serving->replicas)
                              : 1.0;
-    r.gpus_in_budget = std::floor(*p.power_budget / (r.reserved / units) * (1.0 + 1e-12)) *
+    r.gpus_in_budget = std::floor(*p.power_budget / (r.reserved / units) * kJustFed) *
                        static_cast<double>(e.gpus) / units;
   }
   return r;

@@ -26,15 +26,17 @@
 // Power. A site must be able to deliver the reserved power. It draws less:
 //
 //   reserved               = n·(cap + host)·PUE
-//   drawn                  = n·(mean power + host)·PUE
+//   drawn                  = n·(mean power + host + (1/u − 1)·(idle power + host))·PUE
 //   tokens per s and MW    = X / reserved
 //   CO2                    = drawn · grid / X
 //   under a power budget   = ⌊budget / reserved of one replica⌋ replicas, each as in this forecast
 //
-// n is the number of GPUs; cap is the `power.cap` of a chip, or its TDP; grid is grams of CO2 per joule. A figure is NaN if
+// n is the number of GPUs; u is the share of the time in which they serve (hardware/prices.hpp); cap is the `power.cap` of a chip, or its TDP; grid is grams of CO2 per joule. A figure is NaN if
 // anything that it needs is not known, such as the power of a host.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sim/result/serving_estimate.hpp"
@@ -60,6 +62,11 @@ std::string missing_price(const ScenarioView& scenario, const ServingEstimate& e
 
 // The key that is missing for what a power budget feeds. Empty if that is known, and without a budget.
 std::string missing_power(const ScenarioView& scenario);
+
+// GPUs that the power budget feeds, each with its host, at their limit. Nothing without a budget, or where a power is not
+// known.
+std::optional<std::int64_t> gpus_fed(const hardware::Prices& prices,
+                                     const hardware::System& system);
 
 // Those of the scenario; where it has none, GPUs are rented.
 const hardware::Prices& prices_of(const ScenarioView& scenario);

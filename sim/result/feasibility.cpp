@@ -114,9 +114,9 @@ Infeasible cap_fault(const Platform& platform) {
   if (!rates.known()) {
     return {};
   }
-  if (rates.limit <= rates.idle / rates.spare) {
-    return infeasible::PowerCap{*chip.cap_used(),
-                                rates.idle / rates.spare / platform.system.calibration.limit_share,
+  const base::Watts least = rates.idle_of(rates.spare);
+  if (rates.limit <= least) {
+    return infeasible::PowerCap{*chip.cap_used(), least, platform.system.calibration.limit_share,
                                 platform.system.capped_by_rack};
   }
   if (chip.cap && *chip.cap > *chip.tdp) {
@@ -158,6 +158,8 @@ void check_runnable(const ScenarioView& s, ServingEstimate& e) {
   } else if (!s.model->autoregressive &&
              (traffic.output_tokens != 1 || traffic.cached_tokens > 0)) {
     e.infeasible = infeasible::NoDecodes{};
+  } else if (!s.model->autoregressive && s.serving->speculation.drafts()) {
+    e.infeasible = infeasible::NothingToDraft{};
   } else if (no_encoder) {
     e.infeasible = infeasible::NoVisionEncoder{};
   } else if (image_tokens > static_cast<double>(traffic.input_tokens)) {

@@ -68,10 +68,14 @@ std::string sentence(const Infeasible& infeasible) {
                 "weights on it");
           },
           [](const PowerCap& r) {
-            return fmt::format("{} {}{} is below the {} that the chip draws when idle",
-                               r.of_rack ? "a GPU's share of system.rack_power," : "a power cap of",
-                               base::format_quantity(r.cap), r.of_rack ? "," : "",
-                               base::format_quantity(r.least));
+            if (r.of_rack && r.cap < base::watt) {
+              return std::string("the hosts of a rack take all of system.rack_power");
+            }
+            return fmt::format(
+                "{} {}, of which the chip holds {:.3g}, is not above the {} that it draws when "
+                "idle",
+                r.of_rack ? "a GPU's share of system.rack_power," : "a power cap of",
+                base::format_quantity(r.cap), r.held, base::format_quantity(r.least));
           },
           [](const CapAboveTdp& r) {
             return fmt::format("a power cap of {} is above the TDP of the chip, {}",
@@ -87,6 +91,11 @@ std::string sentence(const Infeasible& infeasible) {
           [](const NoDecodes&) {
             return std::string(
                 "the model answers in one iteration: output_tokens must be 1, cached_tokens 0");
+          },
+          [](const NothingToDraft&) {
+            return std::string(
+                "serving.speculative: the model answers in one iteration and decodes nothing that "
+                "could be drafted");
           },
           [](const NoVisionEncoder&) { return std::string("the model has no vision encoder"); },
           [](const Images& r) {
@@ -152,6 +161,12 @@ std::string sentence(const Infeasible& infeasible) {
             return fmt::format("{} responses are not a multiple of the global batch, {}",
                                r.responses, r.global_batch);
           },
+          [](const PackedBatches& r) {
+            return fmt::format(
+                "training.micro_batch is {}, but rl packs responses into micro-batches of "
+                "training.sequence_length tokens: leave it out",
+                r.micro_batch);
+          },
           [](const PackedLength& r) {
             return fmt::format(
                 "prompt and longest response are {} tokens, training.sequence_length is {}",
@@ -177,11 +192,16 @@ std::string sentence(const Infeasible& infeasible) {
                 "multiplies weights and activations by gradients, in one format",
                 base::name(r.weights), r.sparse ? ", 2:4 sparse," : "", base::name(r.activations));
           },
+          [](const Interleaving& r) {
+            return fmt::format(
+                "training.virtual_stages: more micro-batches than pipeline_parallel come in groups "
+                "of {}, so {} do not run; see global_batch, data_parallel and micro_batch",
+                r.stages, r.micro_batches);
+          },
           [](const DualPipe& r) {
             return fmt::format(
-                "training.schedule: dualpipe takes an even number of pipeline stages and at least "
-                "as "
-                "many micro-batches, not {} and {}",
+                "training.schedule: dualpipe takes an even number of pipeline stages, and an even "
+                "number of micro-batches, at least twice as many, not {} and {}",
                 r.stages, r.micro_batches);
           },
           [](const ZeroBubbleV& r) {
@@ -199,6 +219,11 @@ std::string sentence(const Infeasible& infeasible) {
           },
           [](const NoPrediction&) {
             return std::string("training.mtp: the model has no modules in `mtp:`");
+          },
+          [](const NoAdapters&) {
+            return std::string(
+                "training.lora: no layer of the model gets an adapter: qkv and out are of "
+                "attention that is not latent, up and down of dense feed-forwards");
           },
           [](const NoHostLink&) {
             return std::string(

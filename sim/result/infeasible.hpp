@@ -47,6 +47,7 @@ struct PowerCap {
   static constexpr std::string_view kind = "the power cap is below what the chip draws idle";
   base::Watts cap;
   base::Watts least;
+  double held = 1.0;     // share of the cap that the chip's controller holds
   bool of_rack = false;  // a GPU's share of system.rack_power
 };
 struct CapAboveTdp {
@@ -61,6 +62,9 @@ struct WholePrompt {
   std::int64_t iteration_tokens;
 };
 struct NoDecodes {
+  static constexpr std::string_view kind = "the model has no decodes";
+};
+struct NothingToDraft {
   static constexpr std::string_view kind = "the model has no decodes";
 };
 struct NoVisionEncoder {
@@ -128,6 +132,10 @@ struct Responses {
   std::int64_t responses;
   std::int64_t global_batch;
 };
+struct PackedBatches {
+  static constexpr std::string_view kind = "responses are packed into micro-batches";
+  std::int64_t micro_batch;
+};
 struct PackedLength {
   static constexpr std::string_view kind = "a response is longer than the packed sequences";
   std::int64_t tokens;
@@ -147,6 +155,11 @@ struct TrainingFormat {
   base::NumberFormat activations;
   bool sparse;
 };
+struct Interleaving {
+  static constexpr std::string_view kind = "interleaved stages need whole groups of micro-batches";
+  std::int64_t stages;
+  std::int64_t micro_batches;
+};
 struct DualPipe {
   static constexpr std::string_view kind = "DualPipe does not run that way";
   std::int64_t stages;
@@ -165,6 +178,9 @@ struct RankOrder {
 };
 struct NoPrediction {
   static constexpr std::string_view kind = "no module that predicts further tokens";
+};
+struct NoAdapters {
+  static constexpr std::string_view kind = "no layer gets an adapter";
 };
 struct NoHostLink {
   static constexpr std::string_view kind = "no link to the host";
@@ -194,13 +210,14 @@ struct TrainingMemory {
 using Infeasible = std::variant<
     std::monostate, infeasible::Mapping, infeasible::SystemSize, infeasible::NumberFormat,
     infeasible::CutBlock, infeasible::NoSparsity, infeasible::PowerCap, infeasible::CapAboveTdp,
-    infeasible::Context, infeasible::WholePrompt, infeasible::NoDecodes,
+    infeasible::Context, infeasible::WholePrompt, infeasible::NoDecodes, infeasible::NothingToDraft,
     infeasible::NoVisionEncoder, infeasible::Images, infeasible::DraftRanks,
     infeasible::NoDraftModule, infeasible::DraftMapping, infeasible::Weights, infeasible::KvCache,
     infeasible::FrontWeights, infeasible::Load, infeasible::RoutedAgents, infeasible::NoNetwork,
     infeasible::TrainedTables, infeasible::GlobalBatch, infeasible::Colocated,
-    infeasible::Responses, infeasible::PackedLength, infeasible::PipelineLayout,
-    infeasible::TrainingFormat, infeasible::NoHostLink, infeasible::NoPrediction,
+    infeasible::Responses, infeasible::PackedBatches, infeasible::PackedLength,
+    infeasible::PipelineLayout, infeasible::TrainingFormat, infeasible::NoAdapters,
+    infeasible::NoHostLink, infeasible::NoPrediction, infeasible::Interleaving,
     infeasible::DualPipe, infeasible::ZeroBubbleV, infeasible::RankOrder, infeasible::EndlessRun,
     infeasible::ShortRun, infeasible::TrainingMemory>;
 

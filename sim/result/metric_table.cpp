@@ -54,12 +54,20 @@ double four_digits(double value) {
   return places > 0 ? std::round(value * scale) / scale : std::round(value / scale) * scale;
 }
 template <auto Value, models::Spread Spreads::*Of>
+double exact_low(const E& e) {
+  return Value(e) * (1.0 - (e.spreads.*Of).below);
+}
+template <auto Value, models::Spread Spreads::*Of>
+double exact_high(const E& e) {
+  return Value(e) * (1.0 + (e.spreads.*Of).above);
+}
+template <auto Value, models::Spread Spreads::*Of>
 double low(const E& e) {
-  return four_digits(Value(e) * (1.0 - (e.spreads.*Of).below));
+  return four_digits(exact_low<Value, Of>(e));
 }
 template <auto Value, models::Spread Spreads::*Of>
 double high(const E& e) {
-  return four_digits(Value(e) * (1.0 + (e.spreads.*Of).above));
+  return four_digits(exact_high<Value, Of>(e));
 }
 constexpr std::string_view kLow = "a server is below it one time in twenty";
 constexpr std::string_view kHigh = "a server is above it one time in twenty";
@@ -88,9 +96,9 @@ constexpr Metric kMetrics[] = {
              "to its first token",
              kLatency, ttft}),
     {"low90_ttft_mean_s", "TTFT, low", "s", Better::lower, kLow, kLowFormula, kInterval,
-     low<ttft, &Spreads::ttft>, "ttft_mean_s"},
+     low<ttft, &Spreads::ttft>, exact_low<ttft, &Spreads::ttft>, "ttft_mean_s"},
     {"high90_ttft_mean_s", "TTFT, high", "s", Better::lower, kHigh, kHighFormula, kInterval,
-     high<ttft, &Spreads::ttft>, "ttft_mean_s"},
+     high<ttft, &Spreads::ttft>, exact_high<ttft, &Spreads::ttft>, "ttft_mean_s"},
     serving({"ttft_p50_s", "TTFT p50", "s", Better::lower, "median time to first token",
              "half of the requests have a shorter TTFT", kLatency,
              [](const E& e) { return e.steady.ttft_p50.si(); }}),
@@ -107,9 +115,9 @@ constexpr Metric kMetrics[] = {
              "(time from the first to the last token) / (output tokens - 1), mean over requests",
              kLatency, tpot}),
     {"low90_tpot_mean_s", "TPOT, low", "s", Better::lower, kLow, kLowFormula, kInterval,
-     low<tpot, &Spreads::tpot>, "tpot_mean_s"},
+     low<tpot, &Spreads::tpot>, exact_low<tpot, &Spreads::tpot>, "tpot_mean_s"},
     {"high90_tpot_mean_s", "TPOT, high", "s", Better::lower, kHigh, kHighFormula, kInterval,
-     high<tpot, &Spreads::tpot>, "tpot_mean_s"},
+     high<tpot, &Spreads::tpot>, exact_high<tpot, &Spreads::tpot>, "tpot_mean_s"},
     serving({"tpot_p95_s", "TPOT p95", "s", Better::lower,
              "mean time per output token of a request that one in twenty exceeds",
              "95 % quantile of the TPOT of the requests", kTails,
@@ -126,17 +134,19 @@ constexpr Metric kMetrics[] = {
              interactivity}),
     {"low90_interactivity_tok_per_s_per_user", "Interactivity, low", "tok/s/user", Better::higher,
      kLow, kLowFormula, kInterval, low<interactivity, &Spreads::interactivity>,
-     "interactivity_tok_per_s_per_user"},
+     exact_low<interactivity, &Spreads::interactivity>, "interactivity_tok_per_s_per_user"},
     {"high90_interactivity_tok_per_s_per_user", "Interactivity, high", "tok/s/user", Better::higher,
      kHigh, kHighFormula, kInterval, high<interactivity, &Spreads::interactivity>,
-     "interactivity_tok_per_s_per_user"},
+     exact_high<interactivity, &Spreads::interactivity>, "interactivity_tok_per_s_per_user"},
     {"throughput_tok_per_s_per_gpu", "Throughput per GPU", "tok/s/GPU", Better::higher,
      "output tokens per second, divided by the GPUs", "throughput_tok_per_s / gpus", kRates,
      per_gpu},
     {"low90_throughput_tok_per_s_per_gpu", "Throughput per GPU, low", "tok/s/GPU", Better::higher,
-     kLow, kLowFormula, kInterval, low<per_gpu, &Spreads::rate>, "throughput_tok_per_s_per_gpu"},
+     kLow, kLowFormula, kInterval, low<per_gpu, &Spreads::rate>, exact_low<per_gpu, &Spreads::rate>,
+     "throughput_tok_per_s_per_gpu"},
     {"high90_throughput_tok_per_s_per_gpu", "Throughput per GPU, high", "tok/s/GPU", Better::higher,
-     kHigh, kHighFormula, kInterval, high<per_gpu, &Spreads::rate>, "throughput_tok_per_s_per_gpu"},
+     kHigh, kHighFormula, kInterval, high<per_gpu, &Spreads::rate>,
+     exact_high<per_gpu, &Spreads::rate>, "throughput_tok_per_s_per_gpu"},
     {"throughput_tok_per_s", "Throughput", "tok/s", Better::higher,
      "output tokens per second of all replicas",
      "requests_per_s x mean output tokens of a request; in training, tokens trained per second",
@@ -190,9 +200,11 @@ constexpr Metric kMetrics[] = {
      "cost of the GPUs per million output tokens, prompts included",
      "USD per second of all GPUs / output tokens per second x 10^6", kCosts, cost},
     {"low90_cost_usd_per_mtok", "Cost with prompts, low", "USD/Mtok output", Better::lower, kLow,
-     kLowFormula, kInterval, low<cost, &Spreads::end_to_end>, "cost_usd_per_mtok"},
+     kLowFormula, kInterval, low<cost, &Spreads::cost>, exact_low<cost, &Spreads::cost>,
+     "cost_usd_per_mtok"},
     {"high90_cost_usd_per_mtok", "Cost with prompts, high", "USD/Mtok output", Better::lower, kHigh,
-     kHighFormula, kInterval, high<cost, &Spreads::end_to_end>, "cost_usd_per_mtok"},
+     kHighFormula, kInterval, high<cost, &Spreads::cost>, exact_high<cost, &Spreads::cost>,
+     "cost_usd_per_mtok"},
     {.name = "input_cost_usd_per_mtok",
      .label = "Cost of input",
      .unit = "USD/Mtok input",
@@ -230,15 +242,17 @@ constexpr Metric kMetrics[] = {
                        "mean power of one GPU, without hosts, switches and cooling",
                        "active or idle draw + FLOP x energy of one + bytes of memory "
                        "and links x energy of one, over "
-                       "time; at most 0.98 TDP",
+                       "time; at most 0.98 of power.cap, or of the TDP",
                        kPower, [](const E& e) { return e.steady.power.si(); }}),
     not_post_training({"energy_j_per_tok", "Energy with prompts", "J/tok output", Better::lower,
                        "energy of the GPUs per output token, prompts included",
                        "power_w_per_gpu x gpus / throughput_tok_per_s", kPower, energy}),
     serving({"low90_energy_j_per_tok", "Energy with prompts, low", "J/tok output", Better::lower,
-             kLow, kLowFormula, kInterval, low<energy, &Spreads::energy>, "energy_j_per_tok"}),
+             kLow, kLowFormula, kInterval, low<energy, &Spreads::energy>,
+             exact_low<energy, &Spreads::energy>, "energy_j_per_tok"}),
     serving({"high90_energy_j_per_tok", "Energy with prompts, high", "J/tok output", Better::lower,
-             kHigh, kHighFormula, kInterval, high<energy, &Spreads::energy>, "energy_j_per_tok"}),
+             kHigh, kHighFormula, kInterval, high<energy, &Spreads::energy>,
+             exact_high<energy, &Spreads::energy>, "energy_j_per_tok"}),
     not_post_training({"tok_per_j", "Tokens per joule", "tok/J", Better::higher,
                        "output tokens per joule of the GPUs", "1 / energy_j_per_tok", kPower,
                        [](const E& e) { return 1.0 / e.joules_per_token; }}),
@@ -283,8 +297,9 @@ constexpr Metric kMetrics[] = {
      .unit = "g/Mtok output",
      .better = Better::lower,
      .description = "CO2 of the electricity of GPUs, hosts and site per million output tokens",
-     .formula =
-         "gpus x (power_w_per_gpu + host power) x PUE x CO2 of the grid / throughput_tok_per_s",
+     .formula = "gpus x (power_w_per_gpu + host power, and both when idle x (1 / utilisation - 1)) "
+                "x PUE x "
+                "CO2 of the grid / throughput_tok_per_s",
      .validity = kSite,
      .value = [](const E& e) { return e.economics.co2_g_per_mtok; },
      .of_prices = true,
@@ -351,9 +366,11 @@ constexpr Metric kMetrics[] = {
      .value = step_time,
      .of_training = true},
     {"low90_step_s", "Step, low", "s", Better::lower, "one run in twenty has a shorter step",
-     kLowFormula, kInterval, low<step_time, &Spreads::step>, "step_s", false, true},
+     kLowFormula, kInterval, low<step_time, &Spreads::step>, exact_low<step_time, &Spreads::step>,
+     "step_s", false, true},
     {"high90_step_s", "Step, high", "s", Better::lower, "one run in twenty has a longer step",
-     kHighFormula, kInterval, high<step_time, &Spreads::step>, "step_s", false, true},
+     kHighFormula, kInterval, high<step_time, &Spreads::step>,
+     exact_high<step_time, &Spreads::step>, "step_s", false, true},
     {.name = "mfu",
      .label = "MFU",
      .unit = "",

@@ -65,15 +65,28 @@ const Metric* find_metric(std::string_view name) {
   return it == metrics().end() ? nullptr : &*it;
 }
 
-Interval90 interval90(const Metric& metric, const ServingEstimate& estimate) {
+namespace {
+
+Interval90 interval_of(const Metric& metric, const ServingEstimate& estimate,
+                       double (*Metric::*bound_of)(const ServingEstimate&)) {
   using base::kNoNumber;
   Interval90 interval{kNoNumber, kNoNumber};
   for (const Metric& bound : metrics()) {
     if (bound.bounds == metric.name) {
-      (bound.name.starts_with("low") ? interval.low : interval.high) = bound.value(estimate);
+      (bound.name.starts_with("low") ? interval.low : interval.high) = (bound.*bound_of)(estimate);
     }
   }
   return interval;
+}
+
+}  // namespace
+
+Interval90 interval90(const Metric& metric, const ServingEstimate& estimate) {
+  return interval_of(metric, estimate, &Metric::value);
+}
+
+Interval90 exact_interval90(const Metric& metric, const ServingEstimate& estimate) {
+  return interval_of(metric, estimate, &Metric::exact);
 }
 
 std::span<const TextMetric> text_metrics() { return kTextMetrics; }

@@ -40,6 +40,7 @@ struct Metric {
   std::string_view formula;                 // in the names of other metrics where they suffice
   std::string_view validity;                // where it is right, and the page that says more
   double (*value)(const ServingEstimate&);  // NaN if there is none
+  double (*exact)(const ServingEstimate&) = nullptr;  // of a bound: the value before it is rounded
   // The metric of which this is a bound of the 90 % interval. Empty if it is no bound.
   std::string_view bounds = {};
   bool of_answers = false;     // needs the section accuracy
@@ -70,6 +71,7 @@ struct Interval90 {
   double high;
 };
 Interval90 interval90(const Metric& metric, const ServingEstimate& estimate);
+Interval90 exact_interval90(const Metric& metric, const ServingEstimate& estimate);
 
 // Text columns: what limits each number, and the provenance of the parameters.
 struct TextMetric {

@@ -52,7 +52,9 @@ struct ServingEstimate {
   base::Bytes memory;      // on the fullest rank, with the KV cache in use
   double max_running = 0;  // sequences that the KV cache of one attention-DP rank holds
   SteadyState steady;
-  Spreads spreads;          // 90 % intervals
+  Spreads spreads;  // 90 % intervals
+  // Share of the requests that are longer than the context. They are rejected, and in no figure but the attainment.
+  double beyond_context = 0;
   double output_rate = 0;   // tok/s, output tokens of all replicas
   double usd_per_mtok = 0;  // per million output tokens; NaN if the price is not known
   Economics economics;

@@ -5,8 +5,18 @@
 // There are two independent sources of error. The first is the errors of the operators, added up over iterations
 // (models/uncertainty.hpp). The second is everything of a server that is not an operator: host, scheduler, fusion,
 // version. A stack's `errors:` give the spread of the second from measured servers. TTFT and TPOT of one server err
-// together, so the interval of the end-to-end latency is their mean, weighted by time. A closed loop completes requests
-// at one over the end-to-end latency, so its rate has the inverse interval.
+// together, so the interval of the end-to-end latency is their mean, weighted by time.
+//
+// Rates. A closed loop completes requests at one over the end-to-end latency, so its rate has the inverse interval. An
+// open loop completes what arrives, λ, unless a slower server saturates:
+//
+//   from min(λ, S·(1 − b))  to  λ
+//
+//   λ   1/s   rate of arrivals: S times the utilisation
+//   S   1/s   saturation of the server that is forecast
+//   b   –     how far 1 / end-to-end latency may be below its forecast: iterations that are slower serve fewer
+//
+// The cost of a token has the inverse interval of the rate. So has its energy, together with that of power.
 #pragma once
 
 #include "models/uncertainty.hpp"
@@ -21,6 +31,7 @@ struct Spreads {
   models::Spread interactivity;
   models::Spread end_to_end;
   models::Spread rate;  // requests or tokens per second
+  models::Spread cost;  // per token
   models::Spread power;
   models::Spread energy;  // energy per token
   models::Spread step;    // of a scenario that trains

@@ -54,6 +54,9 @@ struct SteadyState {
   bool front_end_is_full() const { return front_end > 0.9; }  // it limits the throughput
 };
 
+// Whether requests arrive at their own times: their rate is that of the server, unless it saturates.
+inline bool is_open(const SteadyState& steady) { return steady.utilisation > 0.0; }
+
 // NaN throughout, for a scenario that trains: it does not serve.
 SteadyState no_steady_state();
 

@@ -58,7 +58,8 @@ struct PostTrainingStep {
   base::Seconds logprobs;
   base::Seconds training;  // all optimizer steps
   base::Seconds refit;
-  base::Seconds host;          // switching between rollout and training; 0 if each has its own GPUs
+  base::Seconds host;  // switching between rollout and training; 0 if each has its own GPUs
+  double optimizer_steps = 1;
   double response_tokens = 0;  // tokens that the rollout generates
   double rollout_gpus = 0;
   double training_gpus = 0;
@@ -131,7 +132,11 @@ struct Workflow {
   TrainingStep training;  // one optimizer step
   std::optional<PostTrainingStep> post_training;
   std::optional<TrainingRunEstimate> run;
+  // A step of a run: of RL if there is one, with all its optimizer steps.
   base::Seconds step() const { return post_training ? post_training->time : training.time; }
+  double step_tokens() const {
+    return (post_training ? post_training->optimizer_steps : 1.0) * training.tokens;
+  }
 };
 
 }  // namespace roofcast::sim

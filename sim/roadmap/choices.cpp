@@ -11,6 +11,7 @@
 #include "sim/estimate.hpp"
 #include "sim/iteration/iteration.hpp"
 #include "sim/result/costs.hpp"
+#include "sim/scenario/written_number.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -32,6 +33,32 @@ void weigh(Outcome& outcome, const ScenarioView& scenario, Workspace& workspace)
       outcome.iteration += cost.latency * share;
     }
   }
+}
+
+// Not `ok` where an axis has names or bundles.
+WrittenNumber number_at(const Axis& axis, const AxisValue& value) {
+  const bool scalar = value.set.size() == 1 && value.set.front().path == axis.name &&
+                      value.set.front().value.is_scalar();
+  return scalar ? written_number(value.set.front().value.text) : WrittenNumber{};
+}
+
+// "the least of its list" or "the most of its list"; empty elsewhere, and where the axis has no numbers of one unit.
+std::string edge_of(const Axis& axis, std::size_t index) {
+  const WrittenNumber at = number_at(axis, axis.values[index]);
+  std::size_t less = 0;
+  std::size_t more = 0;
+  for (const AxisValue& value : axis.values) {
+    const WrittenNumber other = number_at(axis, value);
+    if (!other.ok || other.before != at.before || other.after != at.after) {
+      return "";
+    }
+    less += other.value < at.value ? 1 : 0;
+    more += other.value > at.value ? 1 : 0;
+  }
+  return less + more == 0 ? ""
+         : less == 0      ? "the least of its list"
+         : more == 0      ? "the most of its list"
+                          : "";
 }
 
 }  // namespace
@@ -89,9 +116,13 @@ void Choices::find_best(std::size_t choice) {
   } else {
     outcome = outcome_of(scenario, closed_form, workspace_);
     for (std::size_t a = own_axes_; a < points_.sweep().axes.size(); ++a) {
-      const std::string& name = points_.sweep().axes[a].name;
-      outcome.place += fmt::format("{}{} {}", a == own_axes_ ? "" : ", ",
-                                   name.substr(name.find_last_of('.') + 1), points_.label(best, a));
+      const Axis& axis = points_.sweep().axes[a];
+      const std::string at = fmt::format("{} {}", axis.name.substr(axis.name.find_last_of('.') + 1),
+                                         points_.label(best, a));
+      outcome.place += fmt::format("{}{}", a == own_axes_ ? "" : ", ", at);
+      if (const std::string edge = edge_of(axis, points_.value_index(best, a)); !edge.empty()) {
+        outcome.edges.push_back(fmt::format("{}, {}", at, edge));
+      }
     }
   }
   best_[choice] = best;

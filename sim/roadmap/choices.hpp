@@ -20,8 +20,10 @@ namespace roofcast::sim {
 // The best of a workload's points with some settings.
 struct Outcome {
   bool found = false;
-  ServingEstimate estimate;        // of the first point where none meets the conditions
-  std::string place;               // where on the workload's axes
+  ServingEstimate estimate;  // of the first point where none meets the conditions
+  std::string place;         // where on the workload's axes
+  // Of its numeric axes, those on whose edge it lies: "concurrency 128, the most of its list".
+  std::vector<std::string> edges;
   std::string reason;              // why there is none
   models::UncertainSum operators;  // of the mean iteration, which takes `iteration`
   base::Seconds iteration;

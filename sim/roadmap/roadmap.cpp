@@ -98,6 +98,26 @@ void read_workloads(base::Fields& f, Roadmap& roadmap, base::Problems& problems)
   }
 }
 
+// An option or a feature that a workload's axis hides would gain nothing.
+void check_hidden(const Roadmap& roadmap, base::Problems& problems) {
+  Axis each{"option", roadmap.options};
+  each.values.insert(each.values.end(), roadmap.features.begin(), roadmap.features.end());
+  for (const PortfolioWorkload& workload : roadmap.workloads) {
+    std::vector<Axis> axes = {each};
+    axes.insert(axes.end(), workload.load.axes.begin(), workload.load.axes.end());
+    for (const HiddenSetting& hidden : hidden_settings(axes)) {
+      if (hidden.axis == &axes.front()) {
+        problems.add(
+            hidden.setting->path_place, hidden.value->label,
+            fmt::format("sets {}, which the axis {} of workloads.{} sets after it, so that "
+                        "it would change nothing: let one of them set it, or make the "
+                        "axis one of factors, such as x1.2",
+                        hidden.by->path, hidden.by_axis->name, workload.name));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 double taken(const FeatureTakes& takes, FundBy by) {
@@ -133,6 +153,7 @@ void read(base::Fields& f, Roadmap& roadmap, base::Problems& problems) {
   if (roadmap.options.empty() && roadmap.features.empty() && problems.empty()) {
     f.problem("options", "there are neither options nor features");
   }
+  check_hidden(roadmap, problems);
   if (roadmap.features.size() > kMostFeatures) {
     f.problem("features", fmt::format("at most {} are combined", kMostFeatures));
   }

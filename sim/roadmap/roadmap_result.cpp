@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <string_view>
 
 #include "base/no_number.hpp"
 #include "base/statistics/shapley.hpp"
@@ -26,8 +28,15 @@ models::Spread spread_of(const Outcome& o) {
 constexpr double kLessOfGain = 0.55;
 constexpr double kMoreOfGain = 0.50;
 
+constexpr double kNoLoss = 1e-9;  // of ln of a gain: less is an error of rounding
+constexpr double kFewLost =
+    0.01;  // of the largest share: less of the other sign leaves shares what they are
+
 double gain_in(const Metric& metric, const Outcome& with, const Outcome& without) {
   const double ratio = metric.value(with.estimate) / metric.value(without.estimate);
+  if (!std::isfinite(std::log(ratio))) {  // none of one, and so no gain
+    return kNoNumber;
+  }
   return metric.better == Better::lower ? 1.0 / ratio : ratio;
 }
 
@@ -40,6 +49,25 @@ models::Spread server_spread(const Metric& metric, const Outcome& with, const Ou
   const double larger = kMoreOfGain * std::abs(logarithm);
   const bool loss = logarithm < 0.0;
   return {1.0 - std::exp(-(loss ? larger : smaller)), std::exp(loss ? smaller : larger) - 1.0};
+}
+
+bool has_prefix(const Metric& metric, std::string_view prefix) {
+  return metric.name.starts_with(prefix);
+}
+
+// Gains of rates, costs and energies where both are open loops: arrivals set the rate, so that only a server that may
+// saturate errs. Nothing of other metrics.
+std::optional<models::Spread> open_spread(const Metric& metric, const Outcome& with,
+                                          const Outcome& without) {
+  const bool energy = has_prefix(metric, "energy_") || has_prefix(metric, "tok_per_j");
+  const bool rate = has_prefix(metric, "throughput_") || has_prefix(metric, "requests_per_s") ||
+                    metric.unit.find("USD") != std::string_view::npos;
+  if (!is_open(with.estimate.steady) || !is_open(without.estimate.steady) || !(rate || energy)) {
+    return std::nullopt;
+  }
+  const models::Spread rates =
+      models::together(with.estimate.spreads.rate, models::inverse(without.estimate.spreads.rate));
+  return energy ? models::together(rates, server_spread(metric, with, without)) : rates;
 }
 
 // Weighted geometric mean over the workloads that the base can run.
@@ -147,6 +175,15 @@ std::vector<double> values_of(const Roadmap& roadmap, const std::vector<Choices>
       gains.push_back(gain_of(*find_metric(roadmap.workloads[w].metric), outcome,
                               workloads[w].outcomes().front())
                           .value);
+      if (result.base.outcomes[w].found && std::isnan(gains.back())) {
+        const std::string with = names_of(roadmap, subset);
+        result.no_features =
+            fmt::format("{}: no gain can be told, {} is {:g} {}", roadmap.workloads[w].name,
+                        roadmap.workloads[w].metric,
+                        find_metric(roadmap.workloads[w].metric)->value(outcome.estimate),
+                        with.empty() ? "without any feature" : "with " + with);
+        return {};
+      }
       if (result.base.outcomes[w].found) {
         result.subsets[w].push_back(std::log(gains.back()));
       }
@@ -166,6 +203,33 @@ std::vector<std::size_t> prefixes(const std::vector<std::size_t>& order) {
   return subsets;
 }
 
+// Up to where the next one gains nothing.
+std::vector<std::size_t> gaining(std::vector<std::size_t> subsets,
+                                 const std::vector<double>& values) {
+  const auto end =
+      std::adjacent_find(subsets.begin(), subsets.end(), [&](std::size_t before, std::size_t with) {
+        return !(values[with] - values[before] > kNoLoss);
+      });
+  subsets.resize(end == subsets.end() ? subsets.size()
+                                      : static_cast<std::size_t>(end - subsets.begin()) + 1);
+  return subsets;
+}
+
+void add_edges(std::vector<ListEdge>& edges, std::size_t workload, const Outcome& outcome,
+               const std::string& with) {
+  for (const std::string& at : outcome.edges) {
+    auto edge = std::find_if(edges.begin(), edges.end(), [&](const ListEdge& known) {
+      return known.workload == workload && known.at == at;
+    });
+    if (edge == edges.end()) {
+      edge = edges.insert(edges.end(), {workload, at, {}});
+    }
+    if (edge->with.empty() || edge->with.back() != with) {
+      edge->with.push_back(with);
+    }
+  }
+}
+
 void combine(const Roadmap& roadmap, const ReplayedRowsOptions& options, RoadmapResult& result) {
   const std::size_t n = roadmap.features.size();
   std::vector<Axis> axes;
@@ -181,6 +245,7 @@ void combine(const Roadmap& roadmap, const ReplayedRowsOptions& options, Roadmap
     takes.push_back(taken(roadmap.takes[i], roadmap.by));
   }
   std::vector<double> values;
+  std::vector<std::size_t> joined;  // what is funded, one feature more each time
   for (bool changed = true; changed;) {
     values = values_of(roadmap, workloads, result);
     if (values.empty()) {
@@ -188,23 +253,33 @@ void combine(const Roadmap& roadmap, const ReplayedRowsOptions& options, Roadmap
       return;
     }
     result.order = base::greedy_order(values, takes);
+    joined = gaining(prefixes(result.order), values);
     changed = false;
     for (Choices& workload : workloads) {
-      changed = (options.replay && workload.replay(prefixes(result.order), options)) || changed;
+      changed = (options.replay && workload.replay(joined, options)) || changed;
     }
   }
-  const std::vector<double> shares = base::shapley_shares(values);
+  std::vector<double> shares = base::shapley_shares(values);
   const std::size_t all = values.size() - 1;
+  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  const bool of_one_sign = *least >= -kFewLost * *most || *most <= -kFewLost * *least;
+  for (double& share : shares) {
+    share = of_one_sign && std::abs(values[all]) > kNoLoss ? share / values[all] : kNoNumber;
+  }
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t bit = std::size_t{1} << i;
     result.features.push_back({roadmap.features[i].label, std::exp(values[bit]),
-                               std::exp(values[all] - values[all ^ bit]), shares[i] / values[all],
+                               std::exp(values[all] - values[all ^ bit]), shares[i],
                                taken(roadmap.takes[i], roadmap.by)});
     for (std::size_t j = i + 1; j < n; ++j) {
       result.pairs.push_back({i, j, std::exp(base::interaction(values, i, j))});
     }
   }
-  const std::vector<std::size_t> joined = prefixes(result.order);
+  for (std::size_t w = 0; w < workloads.size(); ++w) {
+    for (std::size_t subset = 1; subset <= all; ++subset) {
+      add_edges(result.edges, w, workloads[w].outcomes()[subset], "features");
+    }
+  }
   for (std::size_t place = 1; place < joined.size(); ++place) {
     result.funded.push_back(judged(roadmap, names_of(roadmap, joined[place]),
                                    outcomes_of(workloads, joined[place]),
@@ -224,6 +299,10 @@ Gain gain_of(const Metric& metric, const Outcome& with, const Outcome& without) 
     return gain;
   }
   gain.value = gain_in(metric, with, without);
+  if (const auto spread = open_spread(metric, with, without)) {
+    gain.interval = {gain.value * (1.0 - spread->below), gain.value * (1.0 + spread->above)};
+    return gain;
+  }
   if (with.iteration > base::Seconds{} && without.iteration > base::Seconds{}) {
     const models::Spread operators =
         with.calibration == without.calibration
@@ -248,6 +327,12 @@ RoadmapResult run_roadmap(const Roadmap& roadmap, const ReplayedRowsOptions& opt
                      };
                      return rank(a) > rank(b);
                    });
+  for (std::size_t w = 0; w < roadmap.workloads.size(); ++w) {
+    add_edges(result.edges, w, result.base.outcomes[w], "no option");
+    for (const OptionResult& option : result.options) {
+      add_edges(result.edges, w, option.outcomes[w], option.name);
+    }
+  }
   if (!roadmap.features.empty()) {
     combine(roadmap, options, result);
   }

@@ -33,7 +33,8 @@ struct FeatureResult {
   std::string name;
   double alone = 0;  // gains
   double last = 0;   // on top of all others
-  double share = 0;  // Shapley's, of the ln of the gain of all; they sum to 1
+  double share =
+      0;  // Shapley's, of the ln of the gain of all; they sum to 1. NaN where some gain and some lose
   double takes = 0;  // of what the order is by: USD, mm², W; NaN by the gain alone
 };
 // Of a workload, ln of the gain with each subset of features; empty where the base cannot run it.
@@ -45,16 +46,26 @@ struct FeaturePair {
   double gain;  // beyond the product of theirs alone
 };
 
+// The best of a workload lies on the edge of a list: one that goes on may hold a better one.
+struct ListEdge {
+  std::size_t workload;
+  std::string at;  // "concurrency 128, the most of its list"
+  std::vector<std::string>
+      with;  // "no option", options' names, "features": of some of their combinations
+};
+
 struct RoadmapResult {
   OptionResult base;  // gains are 1
   std::vector<OptionResult>
       options;  // the best of the portfolio first, then what some workload cannot run
   std::vector<FeatureResult> features;  // in the roadmap's order
-  std::vector<std::size_t> order;       // greedy
-  std::vector<OptionResult> funded;     // the features of the order so far, one more each time
-  std::vector<FeaturePair> pairs;       // the strongest interaction first
-  std::vector<SubsetGains> subsets;     // by workload
-  std::string no_features;              // why features could not be combined
+  std::vector<std::size_t> order;       // greedy, of all features
+  std::vector<OptionResult>
+      funded;  // its features so far, one more each time, up to where none gains on top
+  std::vector<FeaturePair> pairs;    // the strongest interaction first
+  std::vector<SubsetGains> subsets;  // by workload
+  std::string no_features;           // why features could not be combined
+  std::vector<ListEdge> edges;       // by workload
 };
 
 RoadmapResult run_roadmap(const Roadmap& roadmap, const ReplayedRowsOptions& options);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/document/notes.hpp"
@@ -64,9 +65,14 @@ std::string_view below(std::string_view path, std::string_view above) {
   return path.substr(above.size() + 1);
 }
 
-bool is_of_a_die(std::string_view path) {
+// The turn of a change among those that are made together: a die's figures before what follows from them, and the name of a
+// chip last, so that its parent has the name that the chip had.
+int turn_of(std::string_view path) {
   const std::string_view chip = chip_above(path);
-  return !chip.empty() && hardware::is_of_the_die(below(path, chip));
+  if (chip.empty()) {
+    return 1;
+  }
+  return hardware::is_of_the_die(below(path, chip)) ? 0 : below(path, chip) == "name" ? 2 : 1;
 }
 
 // Loads everything on the way to `path`.
@@ -89,10 +95,10 @@ void set_at_once(Node& document, std::string_view path, const base::Place& path_
 // Applies changes that are made together.
 void change_all(Node& document, std::string_view path,
                 const std::vector<const base::Entry*>& entries, Problems& problems) {
-  for (const bool die : {true, false}) {
+  for (const int turn : {0, 1, 2}) {
     for (const base::Entry* entry : entries) {
       const std::string changed = fmt::format("{}.{}", path, entry->key);
-      if (is_of_a_die(changed) == die) {
+      if (turn_of(changed) == turn) {
         change(document, changed, *entry, problems);
       }
     }
@@ -158,7 +164,7 @@ bool fill_precision(Node& document, std::string_view path, Problems& problems) {
     return false;
   }
   const Node* native = document.find_path(model_path + ".native_precision");
-  if (native != nullptr && native->is_scalar()) {
+  if (native != nullptr && !native->is_null()) {
     const Node copy = *native;
     (*document.find_path(around))[kPrecision] = copy;
   }
@@ -246,6 +252,7 @@ bool derive(Node& document, std::string_view path, const base::Catalog& catalog,
   }
   Node* derived = document.find_path(path);
   if (!changes.reference.empty()) {
+    derived->root = derived->root_reference();
     derived->reference = changes.reference;
   }
   const bool has_source = derived->find("source") != nullptr;
@@ -421,7 +428,8 @@ void set_through(Node& document, std::string_view path, const base::Place& path_
 
 bool is_set_before(std::string_view path, std::string_view other) {
   const auto order = [](std::string_view each) {
-    return std::pair(std::count(each.begin(), each.end(), '.'), !is_of_a_die(each));
+    const int turn = turn_of(each);
+    return std::tuple(turn == 2, std::count(each.begin(), each.end(), '.'), turn);
   };
   return order(path) < order(other);
 }

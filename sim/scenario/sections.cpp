@@ -143,18 +143,6 @@ Scenario read_scenario(Node document) {
   load_references(document, problems);
   Scenario scenario = read_sections(document, problems, read_serving);
   scenario.traffic = read_known(document, "traffic", problems, read_traffic);
-  const workloads::Adapters& lora = scenario.training.lora;
-  if (problems.empty() && lora.trains() &&
-      std::none_of(scenario.model.layers.begin(), scenario.model.layers.end(),
-                   [&](const workloads::LayerGroup& layer) {
-                     return workloads::adapter_parameters(lora, scenario.model, layer,
-                                                          scenario.deployment.mapping) > 0.0;
-                   })) {
-    problems.add(
-        document.find_path("training.lora")->place, "training.lora",
-        "no layer of the model gets an adapter: qkv and out are of attention, up and down of "
-        "dense feed-forwards");
-  }
   problems.throw_if_any();
   return scenario;
 }

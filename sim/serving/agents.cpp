@@ -105,7 +105,7 @@ class Fleet {
     for (int i = 0; i < kTurnRounds; ++i) {
       traffic_.cached_tokens = static_cast<std::int64_t>(
           std::min(std::floor(prefix_hits_), static_cast<double>(traffic_.input_tokens - 1)));
-      traffic_.input = prompts();
+      set_prompts();
       rates_.clear();
       if (i == 0 && !open) {
         time = 1.0 / rate(1.0);
@@ -376,7 +376,7 @@ class Fleet {
   // Mean tokens of a turn's input in the KV cache, if contexts stay for `age`. If there are no pauses, all contexts
   // stay.
   double prefix_hit_tokens(const std::vector<Pause>& pauses, Seconds age) {
-    computed_.clear();
+    prompts_.clear();
     double sum = 0.0;
     std::size_t index = 0;
     for (const AgentTask& task : sample_.tasks) {
@@ -388,46 +388,33 @@ class Fleet {
               stays ? std::max<std::int64_t>(0, session[i].own_known - answer) : 0;
           const std::int64_t found = keeps_ ? session[i].shared_known + own : 0;
           sum += static_cast<double>(found);
-          computed_.push_back(session[i].input_tokens - found);
+          prompts_.push_back({session[i].input_tokens, found});
         }
       }
     }
     return sum / walker_.turns();
   }
 
-  // Lengths with the mean of the turns' prompts, and the variation of what is computed of them.
-  workloads::Lengths prompts() const {
-    double mean = 0.0;
-    for (const std::int64_t tokens : computed_) {
-      mean += static_cast<double>(tokens);
+  // Those of the turns; and lengths with the mean of them, and the variation of what is computed of them.
+  void set_prompts() {
+    const auto computed = [](const workloads::Prompt& p) { return p.input - p.cached; };
+    std::sort(prompts_.begin(), prompts_.end(), [&](const auto& a, const auto& b) {
+      return std::pair(computed(a), a.input) < std::pair(computed(b), b.input);
+    });
+    double sum = 0.0;
+    for (const workloads::Prompt& prompt : prompts_) {
+      sum += static_cast<double>(computed(prompt));
     }
-    mean /= walker_.turns();
-    const std::int64_t found = traffic_.input_tokens - std::llround(mean);
+    const std::int64_t found = traffic_.input_tokens - std::llround(sum / walker_.turns());
     std::vector<std::int32_t> lengths;
-    const std::size_t step = 1 + computed_.size() / kMostLengths;
-    for (std::size_t i = 0; i < computed_.size(); i += step) {
-      lengths.push_back(
-          static_cast<std::int32_t>(std::max(computed_[i] + found, traffic_.cached_tokens + 1)));
+    const std::size_t count = std::min(prompts_.size(), kMostLengths);
+    for (std::size_t i = 0; i < count; ++i) {
+      const workloads::Prompt& prompt = prompts_[(2 * i + 1) * prompts_.size() / (2 * count)];
+      lengths.push_back(static_cast<std::int32_t>(
+          std::max(computed(prompt) + found, traffic_.cached_tokens + 1)));
     }
-    return workloads::measured_lengths(std::move(lengths));
-  }
-
-  // Of the intake of whole prompts, beyond that of what is computed of them.
-  base::SquareSeconds intake_variance() const {
-    double squares = 0.0;
-    for (const AgentTask& task : sample_.tasks) {
-      for (const auto& session : task.sessions) {
-        for (const AgentTurn& turn : session) {
-          const auto off = static_cast<double>(turn.input_tokens - traffic_.input_tokens);
-          squares += off * off;
-        }
-      }
-    }
-    const auto mean = static_cast<double>(traffic_.input_tokens);
-    const double more =
-        squares / walker_.turns() - workloads::squared_variation(traffic_.input) * mean * mean;
-    const Seconds a_token = view_.serving->stack.token_overhead;
-    return std::max(0.0, more) * a_token * a_token;
+    traffic_.input = workloads::measured_lengths(std::move(lengths));
+    traffic_.prompts = std::make_shared<const std::vector<workloads::Prompt>>(prompts_);
   }
 
   SteadyState of_agents() {
@@ -439,7 +426,6 @@ class Fleet {
 
   SteadyState result(Walk& walk, TaskEstimate& task) {
     traffic_.stages = staged_;
-    traffic_.stages.variance += intake_variance();
     SteadyState r = sample_.agents.arrivals ? arriving(arriving_turns()) : of_agents();
     const Seconds mean = walk.total / static_cast<double>(walk.times.size());
     std::sort(walk.times.begin(), walk.times.end());
@@ -474,12 +460,12 @@ class Fleet {
   double pace_ = 1;                // of followed turns, over X(n)
   double prefix_hits_ = 0;         // tokens of a turn's input in the prefix cache, mean
   double sessions_ = 0;            // M, sessions that are alive
-  std::vector<workloads::Stage> stages_;  // that have servers
-  workloads::StageTime staged_;           // of a turn
-  Seconds beside_;                        // wait of a turn for passes on the GPUs of the model
-  std::vector<std::int64_t> computed_;    // tokens of each turn's prompt that are not found
-  double present_ = 0;                    // E[n], turns in the engine
-  Hertz throughput_;                      // turns
+  std::vector<workloads::Stage> stages_;    // that have servers
+  workloads::StageTime staged_;             // of a turn
+  Seconds beside_;                          // wait of a turn for passes on the GPUs of the model
+  std::vector<workloads::Prompt> prompts_;  // of the turns
+  double present_ = 0;                      // E[n], turns in the engine
+  Hertz throughput_;                        // turns
 };
 
 }  // namespace

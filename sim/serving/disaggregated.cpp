@@ -26,6 +26,8 @@ SteadyState follow(const ScenarioView& s, std::span<const base::Seconds> pauses,
 ServingEstimate disaggregated_estimate(const ScenarioView& s, Workspace& workspace) {
   ServingEstimate e;
   const GpuKinds kinds = gpu_kinds(s);
+  e.provenance =
+      hardware::Provenance::measured_corrected;  // the best; that of the worst pool counts
   for (const Gpus& gpus : kinds) {
     e.provenance = std::max(e.provenance, gpus.platform->system.provenance());
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/memory.hpp"
 
 namespace roofcast::sim {
@@ -15,6 +16,22 @@ namespace queueing = base::queueing;
 constexpr Seconds kFromInterval = base::second;  // between tokens
 constexpr int kFixedPointRounds = 40;
 constexpr double kFixedPoint = 0.002;
+constexpr std::int64_t kManyBlocks = 1024;
+
+// Of the layers that keep no more tokens; 0 if all keep all.
+std::int64_t longest_window(const ScenarioView& s) {
+  std::int64_t longest = 0;
+  const auto look = [&](const workloads::Architecture& model) {
+    for (const workloads::LayerGroup& group : model.layers) {
+      longest = std::max(longest, workloads::caches(group.mixer) ? group.window : 0);
+    }
+  };
+  look(*s.model);
+  if (s.draft != nullptr) {
+    look(s.draft->resident);
+  }
+  return longest;
+}
 
 }  // namespace
 
@@ -52,15 +69,21 @@ FollowedServers::FollowedServers(const ScenarioView& s, double count, Workspace&
   set_cache(s);
 }
 
-// The cache in tokens: a sequence of x tokens takes as much as `each` + x of them.
+// The cache in tokens up to the window. Half of a block is empty.
 void FollowedServers::set_cache(const ScenarioView& s) {
-  const auto input = static_cast<double>(s.traffic->input_tokens);
-  const auto output = static_cast<double>(std::max<std::int64_t>(1, s.traffic->output_tokens));
-  const double token = (keys_of(input + output, s) - keys_of(input, s)).si() / output;
-  if (token > 0.0) {
-    q.each = (states_of(s) + keys_of(input, s)).si() / token - input +
-             0.5 * static_cast<double>(s.serving->stack.kv_block_tokens - 1);
-    q.cache = footprint_of(s).cache.si() / token;
+  const std::int64_t block = s.serving->stack.kv_block_tokens * s.mapping->cache_parts();
+  const std::int64_t window = longest_window(s);
+  const double upto = static_cast<double>(window > 0 ? window : kManyBlocks * block);
+  const double token = keys_of(upto, s).si() / upto;
+  if (token <= 0.0) {
+    return;
+  }
+  q.each = states_of(s).si() / token + 0.5 * static_cast<double>(block - 1);
+  q.cache = footprint_of(s).cache.si() / token;
+  if (window > 0) {
+    const double more = static_cast<double>(kManyBlocks * block);
+    q.window = upto;
+    q.beyond = (keys_of(upto + more, s) - keys_of(upto, s)).si() / more / token;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "sim/serving/followed_servers.hpp"
 #include "sim/serving/sampled_requests.hpp"
@@ -60,9 +61,10 @@ class SampledLoop : Server {
       n *= 4;
       followed = open_sample(pools, s_, share_, rate * followed.decoding, n);
     }
+    const bool keeps_others = starts_elsewhere(pools, n, followed);
     summarise(followed, found, r);
     r.piles_up = found.running > kPilesUp * slots_ || followed.later > Seconds{};
-    r.two_states = has_two_states(found);
+    r.two_states = keeps_others || has_two_states(found);
     r.throughput_limit = Limit::arrivals;
     return r;
   }
@@ -97,6 +99,23 @@ class SampledLoop : Server {
     const double present = rate * followed.decoding / static_cast<double>(servers_.q.servers);
     return costs_.prompts_first() && followed.error > kOpenError &&
            followed.decoding > kHeldUp * decodes_ * servers_.interval(present);
+  }
+
+  // Where requests wait for more of them, a server that has many sequences may keep many, and one that has few, few. The
+  // state that an empty one comes to.
+  bool starts_elsewhere(const queueing::IterationPools& pools, std::size_t n,
+                        FollowedSample& followed) const {
+    if (servers_.q.waits_for_more == 0) {
+      return false;
+    }
+    FollowedSample from_empty = open_sample(pools, s_, share_, 0.0, n);
+    const Seconds a = from_empty.decoding;
+    const Seconds b = followed.decoding;
+    const bool elsewhere = base::max(a, b) > kOtherState * base::min(a, b);
+    if (elsewhere) {
+      followed = std::move(from_empty);
+    }
+    return elsewhere;
   }
 
   bool has_two_states(const Solution& found) {

@@ -7,6 +7,8 @@
 //                 bursts decide over TTFT, and where prompts run first and hardly leave the decodes an iteration, few
 //                 iterations over the time between tokens: four times as many requests are followed, then 16 times,
 //                 until the standard errors are 10 and 3 %
+//                 Where a scheduler lets iterations run until more requests have come, a sample that starts empty may stay
+//                 in another state; that one counts
 //   closed loop   Rate = clients / end to end (Little's law). Sessions of agents pause before each request
 //   saturation    what a replica serves whose queue is never empty (overloaded_rate), and what its front end can
 //

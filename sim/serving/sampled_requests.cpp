@@ -56,16 +56,12 @@ class SampledRequests {
   bool by_priority() const { return by_priority_; }
 
   void add(std::size_t n) {
-    const auto inputs = workloads::even_lengths(t_.input, t_.input_tokens, n, random_);
+    const auto prompts = even_prompts(n);
     const auto outputs = workloads::even_lengths(t_.output, t_.output_tokens, n, random_);
     for (std::size_t i = 0; i < n; ++i) {
       answers.push_back(std::max(1.0, std::floor(outputs[i])));
-      all.push_back({{},
-                     static_cast<std::int64_t>(inputs[i]),
-                     t_.cached_tokens,
-                     1 + decodes(answers.back()),
-                     0,
-                     priority()});
+      all.push_back(
+          {{}, prompts[i].input, prompts[i].cached, 1 + decodes(answers.back()), 0, priority()});
     }
   }
   // Sequences that decode at the start. Their answers weigh by their length.
@@ -145,6 +141,26 @@ class SampledRequests {
   }
 
  private:
+  std::vector<workloads::Prompt> even_prompts(std::size_t n) {
+    std::vector<workloads::Prompt> prompts;
+    if (t_.prompts == nullptr) {
+      for (const double input : workloads::even_lengths(t_.input, t_.input_tokens, n, random_)) {
+        prompts.push_back({static_cast<std::int64_t>(input), t_.cached_tokens});
+      }
+      return prompts;
+    }
+    std::vector<double> places;
+    for (std::size_t i = 0; i < n; ++i) {
+      places.push_back((static_cast<double>(i) + 0.5) / static_cast<double>(n) *
+                       static_cast<double>(t_.prompts->size()));
+    }
+    workloads::shuffle(places, random_);
+    for (const double place : places) {
+      prompts.push_back((*t_.prompts)[static_cast<std::size_t>(place)]);
+    }
+    return prompts;
+  }
+
   // Of an answer of so many tokens: their number varies with the drafts that are accepted.
   std::int64_t decodes(double tokens) {
     const auto rest = static_cast<std::int64_t>(tokens) - 1;

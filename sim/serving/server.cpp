@@ -28,7 +28,54 @@ double beside_whole_prompt(const ScenarioView& s) {
   return static_cast<double>(room / s.serving->speculation.query_tokens() + 1);
 }
 
+// Iterations a second of a rank.
+struct IterationRates {
+  double decode = 0;  // without prompts
+  double mixed = 0;
+};
+
+//   requests    1/s, of a rank       batches   iterations with prompts, of a request
+//   decodes     O                    micro     sequences that decode in a micro-batch
+//
+// Prompts hold decodes up, so fewer run in the mean over time than in the mean over iterations. A server is not busy for more
+// than all of its time.
+IterationRates rates_of(const IterationMix& mix, double requests, double batches, double decodes,
+                        double micro) {
+  const double mixed = requests * batches;
+  const double all = requests * decodes / std::max(1.0, micro);
+  const double left = std::max(0.0, 1.0 - mixed * mix.mixed.period.si());
+  return {std::min(std::max(0.0, all - mixed), left / mix.decode.period.si()), mixed};
+}
+
+// How many iterations like this one a prompt takes.
+double batches_of(const ScenarioView& s, const workloads::Batch& with_prompts) {
+  const auto prompt = static_cast<double>(s.traffic->input_tokens - s.traffic->cached_tokens);
+  return prompt / static_cast<double>(with_prompts.prefill_sequences * with_prompts.prefill_tokens);
+}
+
 }  // namespace
+
+base::Watts power_of(const ScenarioView& s, const SteadyState& r, Workspace& workspace) {
+  const double decodes = s.serving->speculation.iterations(s.traffic->output_tokens - 1);
+  const auto stages = static_cast<double>(s.mapping->pipeline_parallel);
+  const double micro = std::max(1.0, r.decode_batch / stages);
+  workloads::Batch alone = r.decode_iteration;
+  workloads::Batch with_prompts = r.prefill_iteration;
+  for (workloads::Batch* batch : {&alone, &with_prompts}) {
+    batch->decode_sequences = batch->decode_sequences > 0 ? std::llround(micro) : 0;
+  }
+  const IterationCost mixed = iteration_cost(s, with_prompts, workspace);
+  const IterationCost decode = decodes > 0.0 ? iteration_cost(s, alone, workspace) : mixed;
+  const IterationMix mix{decode, mixed};
+  // That clients use, as those of Server.
+  const std::int64_t replicas = s.traffic->concurrency > 0
+                                    ? std::min(s.serving->replicas, s.traffic->concurrency)
+                                    : s.serving->replicas;
+  const auto ranks = static_cast<double>(replicas * s.mapping->data_parallel);
+  const IterationRates rates =
+      rates_of(mix, r.requests_per_second / ranks, batches_of(s, with_prompts), decodes, micro);
+  return mix.power(rates.decode, rates.mixed, stages, s.platform->machine.power);
+}
 
 double held_tokens(const ScenarioView& s) {
   const workloads::Traffic& t = *s.traffic;
@@ -141,13 +188,11 @@ void Server::report(const Solution& found, const LatencyMixture& ttft, const Lat
 
 // The iterations behind the numbers: power, 90 % intervals, bounds.
 //
-//   mixed       an iteration with one prompt                   mixed_rate   1/s, iterations with prompts of a rank
-//   decode      an iteration without prompts                   all_rate     1/s, iterations of a rank
+//   mixed    an iteration with prompts       decode   one without prompts
 void Server::report_iterations(const Solution& found, SteadyState& r) {
   const auto d = static_cast<std::int64_t>(std::llround(std::max(1.0, micro(found.present))));
   r.decode_iteration = costs_.decode_batch(decodes_ > 0.0 ? d : 0);
   // As many prompts as an iteration with some has on average. Its share is the one that computes all prompt tokens.
-  const double prompt = static_cast<double>(s_.traffic->input_tokens - s_.traffic->cached_tokens);
   const double begin = decodes_ > 0.0 ? found.present / ranks_ / stages_ / decodes_
                                       : 1.0;  // prompts of an iteration
   const double together = decodes_ > 0.0 ? begin / std::max(found.share, 1e-9) : 1.0;
@@ -155,20 +200,15 @@ void Server::report_iterations(const Solution& found, SteadyState& r) {
   const IterationCost mixed = iteration_cost(s_, r.prefill_iteration, workspace_);
   const IterationCost decode =
       decodes_ > 0.0 ? iteration_cost(s_, r.decode_iteration, workspace_) : mixed;
-  const double batches =  // iterations with prompts, of a request
-      prompt / static_cast<double>(r.prefill_iteration.prefill_sequences *
-                                   r.prefill_iteration.prefill_tokens);
+  const double batches = batches_of(s_, r.prefill_iteration);
   r.prefill_share = decodes_ > 0.0 ? std::min(1.0, begin * batches) : 1.0;
   r.decode_clock = decode.clock;
   r.prefill_clock = mixed.clock;
   const IterationMix mix{decode, mixed};
-  const double mixed_rate = found.rate / base::hertz / ranks_ * batches;
-  const double all_rate =
-      found.rate / base::hertz / ranks_ * decodes_ / std::max(1.0, micro(found.present));
-  r.power = mix.power(std::max(0.0, all_rate - mixed_rate), mixed_rate, stages_,
-                      s_.platform->machine.power);
-  r.prompt_share =
-      mix.prompt_share(std::max(0.0, all_rate - mixed_rate), mixed_rate, decodes_ > 0.0);
+  const IterationRates rates =
+      rates_of(mix, found.rate / base::hertz / ranks_, batches, decodes_, micro(found.present));
+  r.power = mix.power(rates.decode, rates.mixed, stages_, s_.platform->machine.power);
+  r.prompt_share = mix.prompt_share(rates.decode, rates.mixed, decodes_ > 0.0);
   const models::Uncertainty& u = s_.platform->machine.uncertainty;
   const Seconds ttft = r.ttft_mean;
   const Seconds own = found.first - found.waits - found.sending;

@@ -34,6 +34,9 @@ double attainment_of(const workloads::RequestClasses& classes, const LatencyMixt
 void report_latencies(const ScenarioView& scenario, const LatencyMixture& ttft,
                       const LatencyMixture& tpot, SteadyState& r);
 
+// Mean power of one GPU of replicas that answer so many requests with so many decodes, in iterations like these of `r`.
+base::Watts power_of(const ScenarioView& scenario, const SteadyState& r, Workspace& workspace);
+
 class Server {
  protected:
   // `slots` is the number of sequences that the KV cache of one attention-DP rank holds, at least 1.

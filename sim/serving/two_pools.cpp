@@ -139,8 +139,8 @@ class TwoPools {
   PoolsState closed(std::span<const Seconds> pauses) {
     const auto all = as_double(s_.traffic->concurrency);
     const double clients = std::max(1.0, std::round(all / as_double(parts_)));
-    const double decoding = decodes_ > 0.0 && (s_.scans || alike()) ? present(all) : 0.0;
-    const double spread = alike() ? decoding / as_double(parts_) : 0.0;
+    const double decoding = decodes_ > 0.0 ? present(all) : 0.0;
+    const double spread = pauses.empty() ? decoding / as_double(parts_) : 0.0;
     const double running = std::min(clients, std::floor(spread));
     const FollowedSample followed =
         s_.scans ? roughly(rate_with(decoding), decoding)
@@ -226,10 +226,6 @@ class TwoPools {
         1.0, squared_variation(s_.traffic->input));
     return {queue.wait, queue.wait_probability};
   }
-  bool alike() const {
-    return squared_variation(s_.traffic->input) + squared_variation(s_.traffic->output) == 0.0;
-  }
-
   // Sequences that decode where so many clients do that or have their prompts computed (Little's law): the least number,
   // as they come one after the other. Of iterations that are padded, a larger one can meet the law too.
   double present(double clients) {

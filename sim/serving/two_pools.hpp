@@ -9,10 +9,10 @@
 //   saturation The least of what the prefill pool, the transfers, the decode pool with all places taken, and the front
 //              ends of both can serve
 //
-// Closed loop. Of equal requests, the answers that run are partly done at the start: clients that start together spread,
-// but only after some twenty requests each. As many run as Little's law finds from few on: of a batch that is padded or
-// spread more widely, a larger number could last too, and a replay does not come to it. Sessions of agents pause before
-// each request.
+// Closed loop. Answers run at the start, partly done: clients that start together spread, but equal ones only after some
+// twenty requests each, and of unlike ones the longest answers are still at their first. As many run as Little's law finds
+// from few on: of a batch that is padded or spread more widely, a larger number could last too, and a replay does not come
+// to it. Sessions of agents pause before each request, and none run at the start.
 //
 // Of more than 16 replicas in a pool, an equal part of both pools is followed, with its part of the traffic, where there
 // is one with whole numbers of replicas and at least eight in the larger pool.

@@ -17,6 +17,9 @@
 //   t, c, p  tensor, context, pipeline     –
 //            parallelism
 //
+// With DualPipe a stage is on two ranks of a pipeline, so there are twice as many replicas of it; these two ranks are in
+// different domains unless the pipeline is in one.
+//
 // Both are orders of Megatron-LM (core/parallel_state.py; use_tp_pp_dp_mapping). It refuses the second one where the replicas
 // of experts are others than those of attention. Llama 3 was trained in it (arXiv 2407.21783 section 3.3.2).
 #pragma once
@@ -39,16 +42,29 @@ struct Leaves {
 };
 Leaves leaves_domain(const ScenarioView& scenario, const workloads::Mapping& mapping);
 
-// `layers`: of the fullest stage. Gradients or parameters that are sharded travel layer by layer, and those of embedding and
+// `layers`: of the fullest rank. Gradients or parameters that are sharded travel layer by layer, and those of embedding and
 // head after them (the units of PyTorch's FSDP). Each of these exchanges has all the hops.
 Exchange exchange_of(const ScenarioView& scenario, const workloads::Mapping& mapping,
                      const models::RankParameters& rank, double layers);
+
+// The same of one of the stages of a rank.
+Exchange exchange_of_stage(const ScenarioView& scenario, const workloads::Mapping& mapping,
+                           const models::RankParameters& rank);
+
+// Parameters whose optimizer states a rank keeps and updates.
+double updated_parameters(const workloads::Training& training, const workloads::Mapping& mapping,
+                          const models::RankParameters& rank);
+
+// Layers of the fullest stage.
+double stage_layers(const ScenarioView& scenario, const workloads::Mapping& mapping);
 
 // Whether exchanges travel beside passes, and the share of the SMs that their kernels then take from these.
 struct Beside {
   bool overlap = true;
   double taken = 0;
 };
+
+Beside beside_passes(const ScenarioView& scenario);
 
 // The part of an exchange that a pass does not hide: at least the part of one layer, and of what it hides what the kernels
 // of the exchange take from it.

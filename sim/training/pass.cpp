@@ -62,15 +62,17 @@ bool is_gradient(const workloads::Call& call) {
 template <class Of>
 void each_call(const workloads::Graph& graph, const models::Machine& machine,
                const workloads::Training& training, CostCache* costs, Of of) {
+  const double taken_by_exchanges = as_double(workloads::Collective{}.sms) / machine.sms;
   Seconds last;
   for (std::size_t at = 0; at < graph.size(); ++at) {
     const workloads::Call& call = graph[at];
     const TrainingKernel kernel = training_kernel(call.op, machine, training, costs);
     const Seconds all = call.count * kernel.count * kernel.time;
-    Seconds added = call.overlapped ? base::max(Seconds{}, all - last) : all;
+    const double taken =
+        std::holds_alternative<workloads::Collective>(call.op) ? taken_by_exchanges : 0.0;
+    Seconds added = call.overlapped ? base::max(taken * all, all - last) : all;
     if (const std::int64_t ranks = exchanging_ranks(call)) {
       if (is_gradient(call) && (training.overlap || training.tensor_overlap)) {
-        const double taken = as_double(workloads::Collective{}.sms) / machine.sms;
         added = base::max(taken * all, all - beside(graph, at, machine, training, costs, true));
       } else if (training.tensor_overlap) {
         added = base::max(all / as_double(ranks),

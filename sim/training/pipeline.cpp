@@ -357,11 +357,14 @@ class Run {
 
 }  // namespace
 
-Seconds pipeline_bubble(const workloads::Training& t, std::int64_t ranks, const StagePasses& of) {
+Seconds pipeline_bubble(const workloads::Training& t, std::int64_t ranks,
+                        std::int64_t micro_batches, const StagePasses& of) {
   const double stages = base::as_double(ranks);
+  const double missing = base::as_double(std::max<std::int64_t>(0, ranks - micro_batches));
   switch (t.schedule) {
     case Schedule::zero_bubble:
-      return (stages - 1.0) * base::max(Seconds{}, of.alone - 2.0 * of.weights);
+      return (stages - 1.0) * base::max(Seconds{}, of.alone - 2.0 * of.weights) +
+             missing * of.weights;
     case Schedule::dualpipe:
       return std::max(0.0, stages / 2.0 - 1.0) *
              base::max(Seconds{}, of.both + of.backward_alone - 3.0 * of.weights);
@@ -376,7 +379,13 @@ Seconds pipeline_bubble(const workloads::Training& t, std::int64_t ranks, const 
     case Schedule::one_forward_one_backward:
       break;
   }
-  return (stages - 1.0) / base::as_double(t.virtual_stages) * of.alone;
+  const double chunks = base::as_double(t.virtual_stages);
+  return ((stages - 1.0) + (chunks - 1.0) * missing) / chunks * of.alone;
+}
+
+bool runs_in_groups(const workloads::Training& t, std::int64_t ranks, std::int64_t micro_batches) {
+  return t.schedule != Schedule::one_forward_one_backward || t.virtual_stages == 1 ||
+         micro_batches <= ranks || micro_batches % ranks == 0;
 }
 
 double passes_alone(const workloads::Training& t, std::int64_t ranks, std::int64_t micro_batches) {
@@ -418,8 +427,7 @@ std::optional<PipelineTimeline> pipeline_of(const ScenarioView& s, const Trainin
   const bool folds = t.schedule == Schedule::zero_bubble_v;
   const bool apart = t.schedule != Schedule::one_forward_one_backward;
   if (ranks == 1 || ranks * t.virtual_stages * micro_batches * kKinds > kMostPipelineEvents ||
-      (t.virtual_stages > 1 && !folds && micro_batches % ranks != 0) ||
-      (folds && micro_batches < 2 * ranks - 1) ||
+      !runs_in_groups(t, ranks, micro_batches) || (folds && micro_batches < 2 * ranks - 1) ||
       (dual && (micro_batches % 2 != 0 || micro_batches < 2 * ranks))) {
     return std::nullopt;
   }

@@ -4,7 +4,9 @@
 //
 //   1f1b          A stage runs p − stage − 1 forward passes, then one forward and one backward pass in turn. With v chunks
 //                 it runs 2·(p − stage − 1) + (v−1)·p of them first, p micro-batches in a chunk before the next chunk
-//                 (arXiv 2104.04473; Megatron-LM, schedules.py).
+//                 (arXiv 2104.04473; Megatron-LM, schedules.py). Of fewer than p micro-batches all are in a chunk before
+//                 the next one, as Llama 3 was trained on many GPUs (arXiv 2407.21783 section 3.3.2); Megatron-LM refuses
+//                 these.
 //   zero_bubble   As 1f1b, but gradients of weights come later. Stage i computes them i micro-batches after their backward
 //                 pass. They fill the last waits (H1 of arXiv 2401.10241)
 //   dualpipe      Micro-batches enter at both ends. A rank has a stage and its mirror image. The order is that of
@@ -41,7 +43,11 @@ struct StagePasses {
 
 // The closed forms of sim/training/training.hpp. Time in which a stage waits in all:
 base::Seconds pipeline_bubble(const workloads::Training& training, std::int64_t ranks,
-                              const StagePasses& passes);
+                              std::int64_t micro_batches, const StagePasses& passes);
+// Whether chunks of 1f1b, if there are several, can take turns: more micro-batches than stages come in whole groups of as
+// many as stages (Megatron-LM, schedules.py, refuses others).
+bool runs_in_groups(const workloads::Training& training, std::int64_t ranks,
+                    std::int64_t micro_batches);
 // Forward passes of a stage, and as many backward passes, for which it does not wait and that have no other micro-batch beside
 // them.
 double passes_alone(const workloads::Training& training, std::int64_t ranks,
@@ -82,7 +88,7 @@ PipelineTimeline pipeline_timeline(workloads::Schedule schedule, std::int64_t ra
 // The timeline of a scenario's step. There is none
 //
 //   - with one stage
-//   - where chunks take turns and micro-batches are no multiple of the stages: the software refuses it
+//   - where chunks take turns and more micro-batches than stages are no multiple of these: the software refuses it
 //   - where zb_v has fewer micro-batches than 2p − 1
 //   - where dualpipe has an odd number of micro-batches, or fewer than two for each rank: it refuses this too
 //   - with more than kMostPipelineEvents

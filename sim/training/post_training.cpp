@@ -12,6 +12,7 @@
 #include "base/statistics/random.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/result/feasibility.hpp"
+#include "sim/training/pipeline.hpp"
 #include "sim/training/rollout.hpp"
 #include "workloads/architecture/parameters.hpp"
 
@@ -40,6 +41,8 @@ Tokens drawn_lengths(const PostTraining& rl, std::int64_t count) {
 //   bin     tokens of a packed sequence, at most          count   packed sequences of the whole step
 //   mean    tokens of a packed sequence; of the fullest   each    responses of a packed sequence
 //           one with pipeline stages, because of padding  steps   optimizer steps
+//   batches   of a data-parallel rank: so many that interleaved stages run them (volcengine/verl
+//             verl/utils/seqlen_balancing.py, num_batches_divided_by)
 MicroBatches packed_batches(const ScenarioView& s, const Tokens& responses) {
   const PostTraining& rl = *s.post_training;
   Tokens whole;
@@ -59,9 +62,13 @@ MicroBatches packed_batches(const ScenarioView& s, const Tokens& responses) {
   const double each = static_cast<double>(whole.size()) / count;
   const auto sequences = std::max<std::int64_t>(1, std::llround(each));
   const double steps = as_double(rl.responses) / as_double(s.training->global_batch);
-  return {std::max<std::int64_t>(
-              1, std::llround(std::ceil(count / steps / as_double(s.mapping->data_parallel)))),
-          sequences, std::max<std::int64_t>(1, std::llround(mean / as_double(sequences)))};
+  std::int64_t batches = std::max<std::int64_t>(
+      1, std::llround(std::ceil(count / steps / as_double(s.mapping->data_parallel))));
+  if (const std::int64_t stages = s.mapping->pipeline_parallel;
+      !runs_in_groups(*s.training, stages, batches)) {
+    batches = stages * base::ceil_div(batches, stages);
+  }
+  return {batches, sequences, std::max<std::int64_t>(1, std::llround(mean / as_double(sequences)))};
 }
 
 // One replica of the rollout as a scenario of its own.
@@ -138,6 +145,10 @@ void check(const ScenarioView& s, const ScenarioView& replica, const MicroBatche
     e.infeasible = infeasible::Responses{rl.responses, s.training->global_batch};
     return;
   }
+  if (s.training->micro_batch > 1) {
+    e.infeasible = infeasible::PackedBatches{s.training->micro_batch};
+    return;
+  }
   const std::int64_t longest = rl.prompt_tokens + workloads::longest(rl.response);
   if (longest > s.training->sequence_length) {
     e.infeasible = infeasible::PackedLength{longest, s.training->sequence_length};
@@ -176,7 +187,8 @@ ServingEstimate post_training_estimate(const ScenarioView& s, Workspace& workspa
   const auto workflow = std::make_shared<Workflow>();
   workflow->training = training_step(s, batches);
   PostTrainingStep& step = workflow->post_training.emplace();
-  const double steps = as_double(rl.responses) / as_double(s.training->global_batch);
+  const double steps = step.optimizer_steps =
+      as_double(rl.responses) / as_double(s.training->global_batch);
   const double capacity = e.max_running * workloads::mean_context(*replica.view().traffic);
   step.rollout = rollout_time(replica.view(), rl, capacity, workspace);
   step.logprobs = steps * as_double(rl.logprob_passes) *

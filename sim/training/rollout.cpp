@@ -38,15 +38,17 @@ struct Answer {
 Rollout::Rollout(const ScenarioView& scenario, double capacity, Workspace& workspace)
     : scenario_(scenario), capacity_(capacity), workspace_(workspace) {}
 
-Seconds Rollout::decode_iteration(std::int64_t sequences, double context) {
+Seconds Rollout::decode_round(std::int64_t sequences, double context) {
   const std::int64_t place = place_of(context);
   const auto [found, is_new] = decodes_.try_emplace({sequences, place});
   if (is_new) {
+    const std::int64_t groups = std::min(scenario_.mapping->pipeline_parallel, sequences);
     workloads::Batch batch;
-    batch.decode_sequences = sequences;
+    batch.decode_sequences = base::ceil_div(sequences, groups);
     batch.query_tokens = scenario_.serving->speculation.query_tokens();
     batch.context = tokens_at(place);
-    found->second = iteration_cost(scenario_, batch, workspace_).period;
+    const IterationTime t = iteration_time(scenario_, batch, workspace_);
+    found->second = base::max(t.latency, as_double(groups) * t.period);
   }
   return found->second;
 }
@@ -59,7 +61,8 @@ Seconds Rollout::prompts(std::int64_t count, std::int64_t tokens) {
     workloads::Batch batch;
     batch.prefill_sequences = base::ceil_div(count, iterations);
     batch.prefill_tokens = base::ceil_div(count * tokens, iterations * batch.prefill_sequences);
-    found->second = as_double(iterations) * iteration_cost(scenario_, batch, workspace_).latency;
+    const IterationTime t = iteration_time(scenario_, batch, workspace_);
+    found->second = t.latency + as_double(iterations - 1) * t.period;
   }
   return found->second;
 }
@@ -131,8 +134,8 @@ Seconds Rollout::time(std::span<const std::int64_t> lengths, std::int64_t prompt
         static_cast<std::int64_t>(std::max(1.0, (capacity - used) / as_double(count)));
     const std::int64_t gained = count > 1 ? std::min(until_end, until_full) : until_end;
     const double context = used / as_double(count) + 0.5 * as_double(gained);
-    time += (as_double(gained) / per_iteration) *
-            decode_iteration(base::ceil_div(count, ranks), context);
+    time +=
+        (as_double(gained) / per_iteration) * decode_round(base::ceil_div(count, ranks), context);
     clock += gained;
     used += as_double(count * gained);
     while (!running.empty() && running.begin()->first == clock) {

@@ -9,8 +9,9 @@
 //
 //   time = Σ (tokens until the next event) / (tokens per iteration) · t(batch, mean context) + prompts
 //
-// t is the time of an iteration (iteration_cost). Prompts are computed in iterations of their own when their answers
-// start, once for all samples of a prompt.
+// t is the time in which each answer has an iteration. With p pipeline stages the batch of n is cut into p groups, one on
+// each stage, so t = max(latency(n/p), p · period(n/p)) of iteration_time. Prompts are computed in iterations of their own
+// when their answers start, once for all samples of a prompt; they follow each other through the stages.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,8 @@ class Rollout {
                      std::int64_t samples);
 
  private:
-  base::Seconds decode_iteration(std::int64_t sequences, double context);
+  // Time in which each of so many answers of a rank has one iteration.
+  base::Seconds decode_round(std::int64_t sequences, double context);
   base::Seconds prompts(std::int64_t count, std::int64_t tokens);
 
   const ScenarioView& scenario_;

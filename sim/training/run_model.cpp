@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/integers.hpp"
 #include "base/queueing/erlang.hpp"
 #include "base/units/square_seconds.hpp"
 
@@ -147,11 +148,12 @@ Seconds best_cycle(const RunModel& run, const RunModel::Tier& tier, const Nearer
 //   chance           P(n hosts in repair)                                                    –
 //   less             1 − pace with n hosts in repair; `slower` and `squares` are its         –
 //                    moments
-//   waiting          B                                                                       –
+//   waiting          share of the time in which nothing computes                             –
+//   waits            E of the same, for a unit of the rest: failures come in that alone      –
 struct Pace {
   double mean = 1.0;
   double variance = 0.0;
-  double waiting = 0.0;  // share of the time in which nothing computes
+  double waiting = 0.0;
 };
 
 Pace pace_with_spares(const RunModel& run, Seconds useful) {
@@ -164,8 +166,12 @@ Pace pace_with_spares(const RunModel& run, Seconds useful) {
   }
   const double load = hosts * run.repair;
   if (run.replicas == 0) {
-    const double waiting = base::queueing::erlang_b(*run.spares + 1, load);
-    return {1.0 - waiting, 0.0, waiting};
+    if (!(load > 0.0)) {
+      return {};
+    }
+    const double waits = load / static_cast<double>(*run.spares + 1) *
+                         base::queueing::early_erlang_b(*run.spares, load, useful / run.repair);
+    return {1.0 / (1.0 + waits), 0.0, waits / (1.0 + waits)};
   }
   // Hosts in repair while something computes: Poisson, cut where nothing is left. Then the job waits for a host.
   double all = 0.0;     // of the chances
@@ -202,8 +208,12 @@ Hertz RunModel::rate() const {
 
 double RunModel::replicas_left(std::int64_t in_repair) const {
   const auto missing = static_cast<double>(in_repair - spares.value_or(in_repair));
-  const auto all = static_cast<double>(replicas);
-  return missing > 0.0 ? std::max(0.0, all - std::ceil(missing / hosts_of_replica)) / all : 1.0;
+  if (missing <= 0.0) {
+    return 1.0;
+  }
+  const auto lost = static_cast<std::int64_t>(std::ceil(missing / hosts_of_replica));
+  const std::int64_t left = std::max<std::int64_t>(0, replicas - lost);
+  return base::as_double(left - left % replicas_together) / base::as_double(replicas);
 }
 
 double RunModel::needs_storage() const {
@@ -321,14 +331,16 @@ RunForecast forecast(const RunModel& run) {
     const Seconds waited = paced * (waits - 1.0) * planned * run.work;
     variance += 2.0 * (run.repair / static_cast<double>(*run.spares + 1)) * waited;
   }
-  // No run that shrinks is shorter than its work. Others vary too little for that to matter.
-  const Seconds least = run.replicas > 0 ? run.start_up + run.work : Seconds{};
+  // No run is shorter than its work. The lognormal part of one that shrinks begins there; of the others it begins at zero, as
+  // drawn runs say, and is cut.
+  const Seconds shortest = run.start_up + run.work;
+  const Seconds least = run.replicas > 0 ? shortest : Seconds{};
   const Seconds beyond = mean.time - least;
   const double cv = variance > base::SquareSeconds{} ? base::sqrt(variance) / beyond : 0.0;
   const double sigma = std::sqrt(std::log1p(cv * cv));
   const Seconds middle = beyond * std::exp(-0.5 * sigma * sigma);
-  f.p50 = least + middle;
-  f.p95 = least + middle * std::exp(kSpread95 * sigma);
+  f.p50 = base::max(shortest, least + middle);
+  f.p95 = base::max(shortest, least + middle * std::exp(kSpread95 * sigma));
 
   const double share = run.work / mean.time;  // of the run, a unit of useful time
   mean.shares.useful = share;

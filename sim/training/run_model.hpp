@@ -13,11 +13,14 @@
 //              takes τ/v₁ + c', one of storage τ/(v₁·v₂) + c'. A stall is longer by what such failures cost in it:
 //              c' = c·(1 + λ₁·(E[D₁] + half a cycle)), and they start a downtime of a farther tier again. So the
 //              best τ of each tier is found on its own.
-//   spares     Hosts that wait for repair are a loss system: with S spares the job stands still for the share B(S+1, a)
-//              of the time, Erlang's formula, a = failures of hosts · repair.
+//   spares     A failure that finds all S spares in repair waits for the first of S + 1 repairs. Of the time in which the
+//              job does not wait, spares are all in repair for the share P, of a loss system that starts empty
+//              (base/queueing/erlang.hpp), a = failures of hosts · repair. So waits are the share B of the time,
+//              B/(1 − B) = a P/(S + 1); of a long run, B(S+1, a) of Erlang.
 //   shrinks    Without a spare, the job goes on with the replicas whose hosts are left: time is divided by
 //              E[1 − ⌈(n − S)⁺/h⌉/d], with n hosts in repair, Poisson of mean a, none at the start. Hosts that come back
-//              join without a stop. With nothing left the job waits, as above.
+//              join without a stop. With nothing left the job waits, as above. Where replicas share experts, whole groups
+//              of those that do are left.
 //   in all     time = start-up + useful · (1 + stragglers) / (v · (1 − B) · every/(every + maintenance))
 //   within     The work done in a given time: that of which the mean, the median or the 95 % quantile of the time is as long.
 //   variance   (time/failures) · Σ rate · E[(R + lost/v)²]; quantiles are those of a lognormal time
@@ -27,11 +30,11 @@
 //   R          detection + restart + reading the checkpoint                                    s
 //   τ, c       useful time between checkpoints; time that ranks stand still for one            s
 //   s          from the end of the stall until the checkpoint can be used                      s
-//   B          probability that all spares are in repair                                       –
+//   B          share of the time in which the job waits for a host                             –
 //   h, d       hosts of a replica; replicas                                                    –
 //
-// With s = 0 and one R, v is Daly's (Future Generation Computer Systems 22, 2006). Erlang's formula holds for repairs of any
-// distribution. Errors: waits for spares that take a third of the time, and checkpoints of a slow disk that a failure cuts off; drawn
+// With s = 0 and one R, v is Daly's (Future Generation Computer Systems 22, 2006). Repairs are
+// exponential; in a long run their distribution does not matter. Errors: checkpoints of a slow disk that a failure cuts off; drawn
 // runs differ by less than 1 % (tests/laws).
 #pragma once
 
@@ -69,6 +72,8 @@ struct RunModel {
   std::optional<std::int64_t> spares;
   std::int64_t replicas = 0;  // of a job that shrinks without a spare; 0: it waits
   double hosts_of_replica = 1;
+  std::int64_t replicas_together =
+      1;  // that share experts: the job goes on with a multiple of these
   base::Seconds repair;
   base::Seconds maintenance_every;  // 0: never
   base::Seconds maintenance_time;

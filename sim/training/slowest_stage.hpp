@@ -6,8 +6,7 @@
 
 namespace roofcast::sim {
 
-// Time of a pass on the slowest stage. The last stage has the head; without a layout it has as many layers as make the
-// slowest stage fastest.
+// Time of a pass on the slowest stage. The first stage has the embedding, the last one the head.
 base::Seconds slowest_stage(const ScenarioView& scenario, const Pass& pass);
 
 }  // namespace roofcast::sim

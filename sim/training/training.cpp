@@ -39,7 +39,7 @@ Seconds optimizer_time(const ScenarioView& s, const workloads::Mapping& mapping,
                        const models::RankParameters& rank) {
   const workloads::Training& t = *s.training;
   const double shared = updated_parameters(t, mapping, rank);
-  const double tables = updated_parameters(t, mapping, {rank.tables, 0.0, rank.tables});
+  const double tables = updated_parameters(t, mapping, {rank.tables, 0.0, rank.tables, {}, {}});
   // The fp32 parameter and moments, read and written.
   const double states = 4.0 * shared + t.moment_bytes * workloads::moments(t, shared, tables);
   const workloads::Elementwise update{states + shared * t.gradient_bytes,
@@ -125,9 +125,10 @@ Pass pass_alone(const Pass& pass, const BothPasses& both) {
 // Factor on the kernels of a chip that has another one's calibration, as the trainer's measured steps say.
 double chip_factor(const ScenarioView& s) {
   const auto& kernels = s.training->trainer.kernels;
-  const auto own = std::find_if(
-      kernels.begin(), kernels.end(),
-      [&](const workloads::TrainerKernels& of) { return of.chip == s.platform->system.chip.id; });
+  const std::string& chip = s.platform->system.chip.catalog_id;
+  const auto own =
+      std::find_if(kernels.begin(), kernels.end(),
+                   [&](const workloads::TrainerKernels& of) { return of.chip == chip; });
   return own == kernels.end() ? 1.0 : own->all;
 }
 
@@ -203,14 +204,6 @@ void tell_stragglers(PassLines& pass, const std::vector<OperatorLine>& mean) {
 
 }  // namespace
 
-double updated_parameters(const workloads::Training& training, const workloads::Mapping& mapping,
-                          const models::RankParameters& rank) {
-  return training.sharding == workloads::Sharding::none
-             ? rank.total()
-             : rank.dense / as_double(mapping.data_parallel * mapping.context_parallel) +
-                   rank.experts / as_double(mapping.expert_replicas);
-}
-
 workloads::Graph forward_graph(const ScenarioView& s, const workloads::Mapping& mapping,
                                const MicroBatches& batches, bool mean_rank) {
   workloads::Batch batch;
@@ -242,6 +235,8 @@ MicroBatches micro_batches(const ScenarioView& s) {
           t.sequence_length};
 }
 
+namespace {
+
 // 90 % interval of a step, from the errors of the operators in its passes, which are the share `share` of it.
 models::Spread operators_spread(const BothPasses& passes, double share,
                                 const models::Uncertainty& uncertainty) {
@@ -251,6 +246,7 @@ models::Spread operators_spread(const BothPasses& passes, double share,
   const Seconds all = passes.forward.activity.running + passes.backward.activity.running;
   return {std::min(0.99, share * (widths.below / all)), share * (widths.above / all)};
 }
+}  // namespace
 
 // The formula of the header in code.
 //
@@ -258,14 +254,14 @@ models::Spread operators_spread(const BothPasses& passes, double share,
 //   both     s, f + b, and exchanges of sharded parameters        stages   p
 //   sends    s, all transfers of a micro-batch                    count    m
 //   replicas micro-batches of all data-parallel ranks             layers   of the fullest stage
+//   exchange of one of the stages of a rank                       copies   stages of a rank
 TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, CostCache* costs) {
   const models::Machine& machine = s.platform->machine;
   const workloads::Training& t = *s.training;
   const workloads::Mapping mapping = workloads::training_mapping(*s.model, *s.mapping);
   const BothPasses passes = both_passes(s, mapping, batches, costs);
   const models::Drawn& draw = passes.drawn;
-  const double layers =
-      std::ceil(as_double(s.model->layer_count()) / as_double(mapping.pipeline_parallel));
+  const double layers = stage_layers(s, mapping);
   TrainingStep step;
   step.clock = draw.clock;
   const Seconds offloaded = offload_time(s, mapping, batches);
@@ -274,24 +270,25 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.forward_alone = base::max(slowest_stage(s, pass_alone(passes.forward, passes)), offloaded);
   step.backward_alone = base::max(slowest_stage(s, pass_alone(passes.backward, passes)), offloaded);
   step.waits = (passes.waits[0] + passes.waits[1]) / as_double(mapping.pipeline_parallel);
-  const models::RankParameters rank = models::rank_parameters(*s.model, mapping, t);
-  const Exchange exchange = exchange_of(s, mapping, rank, layers);
+  const models::RankParameters rank =
+      models::rank_parameters(*s.model, mapping, workloads::training_precision(*s.precision, t), t);
+  const auto copies = as_double(workloads::ranks_of_stage(t.schedule));
+  const Exchange exchange = exchange_of_stage(s, mapping, rank);
   const auto chunks = as_double(t.virtual_stages);
   const std::int64_t stages = mapping.pipeline_parallel;
-  const Beside beside{t.overlap, as_double(workloads::Collective{}.sms) / machine.sms};
+  const Beside beside = beside_passes(s);
   Seconds& within = step.within;
   if (t.sharding == workloads::Sharding::parameters) {
-    const Seconds gathered = exchange.gathered;
-    within = exposed(gathered, step.forward, layers, beside) +
-             exposed(gathered + exchange.reduced, step.backward, layers, beside);
+    within = exposed(exchange.gathered, step.forward, layers, beside) +
+             exposed(exchange.gathered + exchange.reduced, step.backward, layers, beside);
   } else if (t.sharding == workloads::Sharding::gradients) {
     within = exposed(exchange.reduced, step.backward, layers, beside);
-    step.gradients = exposed(exchange.gathered, step.forward, layers, beside);
+    step.gradients = copies * exposed(exchange.gathered, step.forward, layers, beside);
   } else {
     const double together = as_double(std::min(batches.count, mapping.pipeline_parallel));
-    step.gradients =
-        exposed_gradients(exchange.reduced, step.backward, layers, chunks, together, beside) +
-        exposed(exchange.gathered, step.forward, layers, beside);
+    step.gradients = copies * (exposed_gradients(exchange.reduced, step.backward, layers, chunks,
+                                                 together, beside) +
+                               exposed(exchange.gathered, step.forward, layers, beside));
   }
   const Seconds both = step.forward + step.backward + within;
   const Seconds sends = 2.0 * chunks * send_time(s, batches);
@@ -307,7 +304,7 @@ TrainingStep training_step(const ScenarioView& s, const MicroBatches& batches, C
   step.straggler = slowdown * count * (waits(passes.forward) + waits(passes.backward));
   const Pass& backward = passes.backward;
   step.weight_gradients = step.backward * (backward.weight_gradients / backward.all());
-  step.bubble = slowdown * pipeline_bubble(t, stages,
+  step.bubble = slowdown * pipeline_bubble(t, stages, batches.count,
                                            {both + step.sends, both + step.sends + longer,
                                             step.backward_alone, step.weight_gradients});
   step.exchange = slowdown * count * within + step.gradients;
@@ -363,7 +360,14 @@ Seconds forward_passes(const ScenarioView& s, const MicroBatches& batches) {
   const models::Drawn draw = models::drawn(pass.activity, s.platform->machine.power);
   const double slower = chip_factor(s) * (draw.time / pass.activity.running);
   slow_down(pass, slower, pass.host.forward_waits(slower, {}, *s.training));
-  const Seconds one = slowest_stage(s, pass) + send_time(s, batches);
+  Seconds one = slowest_stage(s, pass);
+  if (s.training->sharding == workloads::Sharding::parameters) {
+    const models::RankParameters rank = models::rank_parameters(
+        *s.model, mapping, workloads::training_precision(*s.precision, *s.training), *s.training);
+    one += exposed(exchange_of_stage(s, mapping, rank).gathered, one, stage_layers(s, mapping),
+                   beside_passes(s));
+  }
+  one += send_time(s, batches);
   const std::int64_t slots = batches.count + mapping.pipeline_parallel - 1;
   return s.training->trainer.slowdown * as_double(slots) * one;
 }
@@ -394,8 +398,13 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
         infeasible::TrainingFormat{format->weights, format->activations, format->storage.sparse};
     return;
   }
+  if (!runs_in_groups(t, mapping.pipeline_parallel, batches.count)) {
+    e.infeasible = infeasible::Interleaving{mapping.pipeline_parallel, batches.count};
+    return;
+  }
   if (t.schedule == workloads::Schedule::dualpipe &&
-      (mapping.pipeline_parallel % 2 != 0 || batches.count < mapping.pipeline_parallel)) {
+      (mapping.pipeline_parallel % 2 != 0 || batches.count % 2 != 0 ||
+       batches.count < 2 * mapping.pipeline_parallel)) {
     e.infeasible = infeasible::DualPipe{mapping.pipeline_parallel, batches.count};
     return;
   }
@@ -413,8 +422,16 @@ void check_training(const ScenarioView& s, const MicroBatches& batches, ServingE
     e.infeasible = infeasible::NoPrediction{};
     return;
   }
+  if (t.lora.trains() && workloads::adapter_parameters(t.lora, *s.model) == 0.0) {
+    e.infeasible = infeasible::NoAdapters{};
+    return;
+  }
   if (t.offload.layers > 0 && !t.offload.bandwidth && !s.platform->system.chip.host_link()) {
     e.infeasible = infeasible::NoHostLink{};
+    return;
+  }
+  if (t.fp8_attention && !s.platform->machine.supports(base::MathType::fp8)) {
+    e.infeasible = infeasible::NumberFormat{base::MathType::fp8};
     return;
   }
   const base::Bytes needed = footprint_of(s, mapping, batches).total();

@@ -13,11 +13,12 @@
 //   slowdown the trainer's factor                                                               –
 //   jitter   sim/training/jitter.hpp                                                            –
 //
-//   f, b       The last stage has the head, so it may have fewer layers. With a layout, each stage has what the layout
-//              gives it. A pass takes at least as long as the host needs to launch its operators, and as offloaded
+//   f, b       Each stage has the layers that the layout gives it; without one, chunks have as many as each other. The last
+//              stage has the head besides. A pass takes at least as long as the host needs to launch its operators, and as offloaded
 //              activations need on the chip's link to its host. The clock is what the chip's power allows.
-//   bubble     1f1b         (p−1)/v · (f + b)        GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473)
-//              zero_bubble  (p−1) · (f + b − 2w)     w: gradients of weights in b (H1, arXiv 2401.10241)
+//   bubble     1f1b         (p−1 + (v−1)·n)/v · (f + b)   GPipe and 1F1B; interleaved if v > 1 (arXiv 2104.04473)
+//              zero_bubble  (p−1) · (f + b − 2w) + n·w    w: gradients of weights in b (H1, arXiv 2401.10241)
+//                           n = max(0, p−m), of the timeline (pipeline.hpp): micro-batches too few to fill the pipeline
 //              zb_v         (p−1)/2 · max(f, i, 2i−2w) + (p−2)/2 · max(0, f−i), i = b−w: of the timeline (pipeline.hpp),
 //                           which is a little longer where f > i and w < i
 //              dualpipe     (p/2−1) · (f + 2b − 3w)  arXiv 2412.19437 table 2; parameters and gradients twice. There f + b
@@ -70,10 +71,6 @@ namespace roofcast::sim {
 // With `mean_rank`, experts' operators are those of the mean rank.
 workloads::Graph forward_graph(const ScenarioView& scenario, const workloads::Mapping& mapping,
                                const MicroBatches& batches, bool mean_rank = false);
-
-// Parameters whose optimizer states a rank keeps and updates.
-double updated_parameters(const workloads::Training& training, const workloads::Mapping& mapping,
-                          const models::RankParameters& rank);
 
 // The passes of one micro-batch through all stages, operator by operator, at the clock that power allows: what a rank of
 // each stage runs, added up.

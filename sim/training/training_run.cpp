@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/training/training_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "base/document/notes.hpp"
+#include "base/integers.hpp"
 #include "base/no_number.hpp"
+#include "base/units/unit_text.hpp"
 #include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::sim {
@@ -17,13 +22,27 @@ using workloads::TrainingRun;
 constexpr double kThousandGpuDays = 1000.0 * 86400.0;  // in GPU-seconds
 constexpr Seconds kLongestRun = 100.0 * 365.25 * 86400.0 * base::second;
 
-Bytes checkpoint_of(const ScenarioView& s) {
+struct CheckpointBytes {
+  Bytes written;
+  Bytes read;  // with the parameters that are not trained
+};
+
+CheckpointBytes checkpoint_of(const ScenarioView& s) {
+  const workloads::Training& t = *s.training;
   const workloads::ParameterCount count = workloads::parameters(*s.model);
-  const double all = count.total() + count.mtp;
-  const double moments = workloads::moments(*s.training, all, count.embedding + count.head) / all;
-  const double each = s.run->checkpoint.bytes_per_parameter.value_or(
-      2.0 + 4.0 + moments * s.training->moment_bytes);
-  return all * each * base::byte;
+  const std::int64_t modules = s.model->mtp_modules();
+  const double predicts = modules == 0 ? 0.0
+                                       : base::as_double(std::min(t.predicted_tokens, modules)) /
+                                             base::as_double(modules);
+  const double model = count.total() + predicts * count.mtp;
+  const bool some = t.lora.trains();
+  const double trained = some ? workloads::adapter_parameters(t.lora, *s.model) : model;
+  const double tables = some ? 0.0 : count.embedding + count.head;
+  const double moments = workloads::moments(t, trained, tables) / trained;
+  const double each =
+      s.run->checkpoint.bytes_per_parameter.value_or(2.0 + 4.0 + moments * t.moment_bytes);
+  const Bytes written = trained * each * base::byte;
+  return {written, written + (some ? workloads::kHiddenBytes * model : 0.0) * base::byte};
 }
 
 // 0 of a run with `days`.
@@ -58,11 +77,15 @@ Seconds whole_steps(Seconds interval, Seconds step) {
   return std::max(1.0, std::ceil(interval / step - 1e-9)) * step;
 }
 
+bool is_used(const std::optional<workloads::NearCheckpoints>& near) {
+  return near && near->recovers > 0.0;
+}
+
 // `bytes`, `snapshot`: of a GPU.
-void add_tiers(RunModel& m, const workloads::Checkpoints& checkpoint, Bytes bytes, Seconds snapshot,
-               Seconds step) {
+void add_tiers(RunModel& m, const workloads::Checkpoints& checkpoint, const CheckpointBytes& bytes,
+               Seconds snapshot, Seconds step) {
   for (const auto& near : {checkpoint.memory, checkpoint.disk}) {
-    if (!near || near->recovers <= 0.0) {
+    if (!is_used(near)) {
       continue;
     }
     RunModel::Tier& tier = m.tiers.emplace_back();
@@ -70,12 +93,54 @@ void add_tiers(RunModel& m, const workloads::Checkpoints& checkpoint, Bytes byte
     tier.recovers = near->recovers;
     tier.stall = snapshot;
     if (near->write) {
-      (checkpoint.asynchronous ? tier.save : tier.stall) = bytes / *near->write;
-      tier.read = bytes / near->read.value_or(*near->write);
+      (checkpoint.asynchronous ? tier.save : tier.stall) = bytes.written / *near->write;
+      tier.read = bytes.read / near->read.value_or(*near->write);
     }
     tier.interval = near->interval ? base::max(*near->interval, tier.save - tier.stall)
                                    : whole_steps(best_interval(m, m.tiers.size() - 1), step);
   }
+}
+
+// The best interval of storage that is no shorter than that of a tier.
+Seconds storage_interval(const RunModel& m) {
+  Seconds best = best_interval(m);
+  for (const RunModel::Tier& tier : m.tiers) {
+    best = base::max(best, tier.interval);
+  }
+  return best;
+}
+
+// `m` with its tiers, and the intervals of all checkpoints.
+RunModel with_intervals(RunModel m, const workloads::Checkpoints& checkpoint,
+                        const CheckpointBytes& bytes, Seconds snapshot, Seconds step) {
+  add_tiers(m, checkpoint, bytes, snapshot, step);
+  const Seconds interval =
+      checkpoint.interval ? base::max(*checkpoint.interval, m.save - m.stall) : storage_interval(m);
+  m.interval = whole_steps(interval, step);
+  for (RunModel::Tier& tier : m.tiers) {
+    tier.interval = base::min(tier.interval, m.interval);
+  }
+  return m;
+}
+
+// The same without tiers that make the run longer, such as a disk that stalls longer than storage. One whose interval is
+// given stays.
+RunModel with_tiers(const RunModel& m, workloads::Checkpoints checkpoint,
+                    const CheckpointBytes& bytes, Seconds snapshot, Seconds step) {
+  RunModel best = with_intervals(m, checkpoint, bytes, snapshot, step);
+  for (const auto near : {&workloads::Checkpoints::memory, &workloads::Checkpoints::disk}) {
+    if (!is_used(checkpoint.*near) || (checkpoint.*near)->interval) {
+      continue;
+    }
+    workloads::Checkpoints fewer = checkpoint;
+    (fewer.*near).reset();
+    RunModel without = with_intervals(m, fewer, bytes, snapshot, step);
+    if (forecast(without).mean.time < forecast(best).mean.time) {
+      best = std::move(without);
+      checkpoint = std::move(fewer);
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -84,7 +149,7 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   const TrainingRun& run = *s.run;
   const workloads::Checkpoints& checkpoint = run.checkpoint;
   const auto all = static_cast<double>(gpus);
-  const Bytes bytes = checkpoint_of(s);
+  const CheckpointBytes bytes = checkpoint_of(s);
   RunModel m;
   const Seconds paced = paced_step(run, step);
   m.work = run.days > 0.0 ? days_of(run) : steps_of(run, step_tokens) * paced;
@@ -101,14 +166,16 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
   }
   const base::BytesPerSecond port = checkpoint.snapshot.value_or(
       s.platform->system.chip.host_link().value_or(base::BytesPerSecond::infinity()));
-  const Seconds snapshot = bytes / all / port;
-  m.stall = checkpoint.asynchronous ? snapshot : bytes / checkpoint.write;
-  m.save = checkpoint.asynchronous ? bytes / checkpoint.write : Seconds{};
-  m.read = bytes / checkpoint.read.value_or(checkpoint.write);
+  const Seconds snapshot = bytes.written / all / port;
+  const Seconds write = bytes.written / checkpoint.write;
+  m.stall = checkpoint.asynchronous ? snapshot : write;
+  m.save = checkpoint.asynchronous ? write : Seconds{};
+  m.read = bytes.read / checkpoint.read.value_or(checkpoint.write);
   m.spares = run.spare_hosts;
   m.repair = run.repair;
   if (run.shrinks) {
     m.replicas = s.mapping->data_parallel;
+    m.replicas_together = workloads::replicas_together(*s.model, *s.mapping);
     m.hosts_of_replica = all / static_cast<double>(m.replicas * s.platform->system.gpus_of_host());
   }
   if (run.maintenance) {
@@ -116,13 +183,7 @@ RunModel run_model(const ScenarioView& s, Seconds step, double step_tokens, std:
     m.maintenance_time = run.maintenance->time;
   }
   m.start_up = run.start_up;
-  add_tiers(m, checkpoint, bytes / all, snapshot, paced);
-  const Seconds interval =
-      checkpoint.interval ? base::max(*checkpoint.interval, m.save - m.stall) : best_interval(m);
-  m.interval = whole_steps(interval, paced);
-  for (RunModel::Tier& tier : m.tiers) {
-    tier.interval = base::min(tier.interval, m.interval);
-  }
+  m = with_tiers(m, checkpoint, {bytes.written / all, bytes.read / all}, snapshot, paced);
   if (run.days > 0.0) {
     m.work = work_within(m, days_of(run)).mean;
   }
@@ -180,7 +241,7 @@ double planned_stops(const RunModel& m, Seconds time) {
 void add_run(const ScenarioView& s, ServingEstimate& e) {
   auto workflow = std::make_shared<Workflow>(*e.workflow);
   const Seconds step = workflow->step();
-  const double tokens = workflow->training.tokens;
+  const double tokens = workflow->step_tokens();
   const RunModel model = run_model(s, step, tokens, e.gpus);
   const RunForecast f = forecast(model);
   const Seconds between = 1.0 / model.rate();
@@ -213,7 +274,22 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   r.planned_stops = planned_stops(model, r.mean.time);
   r.step = paced;
   r.interval = model.interval;
-  r.best_interval = whole_steps(best_interval(model), paced);
+  if (const auto& given = s.run->checkpoint.interval; given && *given < model.save - model.stall) {
+    base::add_note(
+        fmt::format("run.checkpoint.interval: {} is shorter than a write takes, {}; checkpoints "
+                    "are taken every "
+                    "{}",
+                    base::format_quantity(*given), base::format_quantity(model.save),
+                    base::format_quantity(model.interval)));
+  }
+  const auto told = static_cast<std::size_t>(is_used(s.run->checkpoint.memory)) +
+                    static_cast<std::size_t>(is_used(s.run->checkpoint.disk));
+  if (model.tiers.size() < told) {
+    base::add_note(
+        "run.checkpoint: the run is shorter without a tier of checkpoints, which is left out; "
+        "with an interval of its own it is used");
+  }
+  r.best_interval = whole_steps(storage_interval(model), paced);
   const TextbookIntervals textbook = textbook_intervals(model);
   r.young_interval = textbook.young;
   r.daly_interval = textbook.daly;
@@ -221,7 +297,7 @@ void add_run(const ScenarioView& s, ServingEstimate& e) {
   for (const RunModel::Tier& tier : model.tiers) {
     r.tiers.push_back({tier.place, tier.recovers, tier.interval});
   }
-  r.checkpoint = checkpoint_of(s);
+  r.checkpoint = checkpoint_of(s).written;
   const double gpus = static_cast<double>(e.gpus) + spare_gpus(s);
   r.gpu_hours = gpus * r.mean.time.si() / 3600.0;
   const auto usd = [&](double all, Seconds time) {

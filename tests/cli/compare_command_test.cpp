@@ -76,6 +76,48 @@ TEST_CASE("tables of others are compared by what is said of their columns", "[cl
   CHECK(contains(apart, "5 rows: 3 missing, 2 new\n"));
 }
 
+TEST_CASE("A row that no longer meets its conditions is listed with the new reason", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("old.csv", "size,meets,reason,tpot_mean_s\n8,true,,0.01\n16,false,old one,0.02\n");
+  roofcast.write("new.csv",
+                 "size,meets,reason,tpot_mean_s\n8,false,misses ttft_p95_s <= 1: 1.2,0.005\n"
+                 "16,false,new one,0.02\n");
+  const std::string out = roofcast.output({"compare", "old.csv", "new.csv", "--key", "size"});
+  CHECK(contains(out, "1 no longer meets"));
+  CHECK(contains(out, "misses ttft_p95_s <= 1: 1.2"));
+  CHECK_FALSE(contains(out, "old one"));
+}
+
+TEST_CASE("A roadmap with a workload that does not run says its weight, and fails when strict",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write(
+      "roadmap.yaml",
+      "workloads:\n"
+      "  chat:\n"
+      "    weight: 3\n"
+      "    base: {system: hgx_h200, model: llama-3.1-8b, precision: fp8, deployment: "
+      "{tensor_parallel: 1}, serving: {stack: vllm}, traffic: {input_tokens: 512, "
+      "output_tokens: 64, concurrency: 4}}\n"
+      "    where: ['tpot_mean_s <= 1e-9']\n"
+      "  long:\n"
+      "    base: {system: hgx_h200, model: llama-3.1-8b, precision: fp8, deployment: "
+      "{tensor_parallel: 1}, serving: {stack: vllm}, traffic: {input_tokens: 512, "
+      "output_tokens: 64, concurrency: 4}}\n"
+      "options: {more: {system.chip.hbm.bandwidth: x1.5}}\n"
+      "features: {a: {system.chip.compute.sms: 140}, b: {system.chip.compute.sms: 150}}\n");
+  const Outcome outcome = roofcast.run({"compare", "roadmap.yaml", "--no-replay", "--strict"});
+  CHECK(outcome.code == 3);
+  CHECK(contains(outcome.out, "chat (weight 3) is left out of all gains"));
+  CHECK(contains(outcome.out, "a and b both set system.chip.compute.sms"));
+}
+
 TEST_CASE("compare says what it cannot make sense of", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

@@ -195,6 +195,10 @@ TEST_CASE("No command writes over its input, nor over another of its outputs", "
     CHECK(roofcast.read("r.sweep.yaml") == sweep);
   }
   CHECK(!std::filesystem::exists(roofcast.path("x.csv")));  // nothing was computed
+  roofcast.write("t.csv", "id,tok\n1,2\n");
+  const Outcome ranked = roofcast.shell("roofcast pareto t.csv --maximize tok --csv t.csv --force");
+  CHECK(ranked.code == 2);
+  CHECK(ranked.out.empty());  // the refusal comes before the answer
 }
 
 TEST_CASE("A merge writes nothing into the parts that it reads", "[cli]") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Measurements of a chip and a model that only the user's own catalog has, by the names of the user's own tables.
+#include <fmt/format.h>
+
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
@@ -140,6 +142,65 @@ TEST_CASE("Two entries of one name are a problem", "[cli]") {
       roofcast.shell("ROOFCAST_CATALOG=mine roofcast calibrate validate serving servers.csv");
   CHECK(outcome.code == 2);
   CHECK(contains(outcome.err, "h300 is called \"ACME H300\" too"));
+}
+
+TEST_CASE("A chip that names no system is forecast in a system that has it, or told to have none",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_catalog(roofcast);
+  for (const char* chip : {"placed", "loose"}) {
+    roofcast.write(fmt::format("mine/chips/{}.yaml", chip),
+                   "base: h200_sxm\nmeasured_on: null\nsource: a test\n");
+  }
+  roofcast.write("mine/systems/box.yaml", "base: hgx_h200\nchip: placed\n");
+  std::string rows = "system,fw,gemm_dtype,m,n,k,latency_ms\n";
+  for (const char* chip : {"placed", "loose", "nobody's"}) {
+    rows += fmt::format("{},vllm,bfloat16,160,3072,4096,0.02\n", chip);
+  }
+  roofcast.write("gemm.csv", rows);
+  const base::CsvTable errors = validated(roofcast, "gemm gemm.csv");
+  CHECK(cell(errors, 0, "reason").empty());
+  CHECK(number(errors, 0, "predicted_latency_ms") > 0.0);
+  CHECK(cell(errors, 1, "reason") ==
+        "the chip loose names no system in measured_on:, and none has it");
+  CHECK(cell(errors, 2, "reason") == "no system with nobody's in the catalog");
+}
+
+TEST_CASE("A row of a server has its forecast, or the true reason why it has none", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_catalog(roofcast);
+  const std::string columns = kServers.substr(0, kServers.find('\n') + 1);
+  const auto row = [](const std::string& precision, const std::string& mode, int output, int width,
+                      const std::string& tpot) {
+    return fmt::format("a,vllm,,llama-3.1-70b,h200_sxm,{},{},1024,{},,4,{},1,1,1,1,4,60,{},mine\n",
+                       precision, mode, output, width, tpot);
+  };
+  std::string rows = columns;
+  for (const char* precision : {"bf16", "BFLOAT16", "int8", "int3"}) {
+    rows += row(precision, "agg", 64, 4, "9.5");
+  }
+  rows += row("fp8", "hybrid", 64, 4, "9.5");
+  rows += row("fp8", "agg", 1, 4, "0");
+  rows += row("fp8", "agg", 64, 3, "9.5");
+  roofcast.write("servers.csv", rows);
+  const base::CsvTable errors = validated(roofcast, "serving servers.csv");
+  CHECK(number(errors, 0, "predicted_tpot_ms") > 0.0);
+  CHECK(number(errors, 1, "predicted_tpot_ms") == number(errors, 0, "predicted_tpot_ms"));
+  CHECK(number(errors, 2, "predicted_tpot_ms") < number(errors, 0, "predicted_tpot_ms"));
+  CHECK(cell(errors, 3, "reason") == "no rule of conventions/servers reads the precision int3");
+  CHECK(cell(errors, 4, "reason") == "the mode hybrid is neither agg nor disagg");
+  CHECK(number(errors, 5, "predicted_ttft_ms") > 0.0);  // one token has a TTFT alone
+  CHECK(cell(errors, 5, "predicted_tpot_ms").empty());
+  CHECK(!contains(cell(errors, 6, "reason"), "disaggregated"));
+  const std::string printed = roofcast.output({"calibrate", "validate", "serving", "servers.csv"});
+  CHECK(contains(printed, "tpot: rows=3 "));
+  CHECK(contains(printed, "ttft: rows=4 "));
 }
 
 }  // namespace roofcast::cli::cli_own_entries

@@ -220,4 +220,14 @@ TEST_CASE("A question that pack cannot answer is refused in words", "[bad_input]
   }
 }
 
+TEST_CASE("A job that is larger than a GPU by less than is shown has the difference", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("jobs.csv", "job,memory,time\na,10 GB,1\nc,80.0000001 GB,1\n");
+  CHECK(contains(roofcast.run({"pack", "jobs.csv", "--memory", "80 GB"}).out,
+                 "c needs 80 GB and 100 B more, a GPU has 80 GB"));
+}
+
 }  // namespace roofcast::cli::cli_pack_command

@@ -39,6 +39,10 @@ TEST_CASE("check says what a published configuration is, with a note on what is 
   CHECK(roofcast.output({"check", "config.json"}) ==
         "config.json: ok, LlamaForCausalLM, 8.03 B parameters, 7.505 B active, 131.1 kB of cache a "
         "token (bf16)\n");
+  roofcast.write("gptq.json",
+                 kLlama.substr(0, kLlama.rfind('}')) +
+                     ", \"quantization_config\": {\"quant_method\": \"gptq\", \"bits\": 3}}");
+  CHECK(contains(roofcast.output({"check", "gptq.json"}), "(in bf16: no precision is named)\n"));
   roofcast.write("image.json", "{\"model_type\": \"llava\", \"text_config\": " + kLlama + "}\n");
   const std::string text = roofcast.output({"check", "image.json"});
   CHECK(contains(text, "8.03 B parameters"));

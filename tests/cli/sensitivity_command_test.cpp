@@ -135,6 +135,7 @@ TEST_CASE("sensitivity refuses what it cannot tell, and says why", "[cli]") {
       "has two ranges"));
   CHECK(contains(complaint({"--vary", "system.chip.hbm.bandwidth=1 TB..2 TB"}), "bandwidth"));
   CHECK(contains(complaint({"--step", "1"}), "--step"));
+  CHECK(contains(complaint({"--step", "nan"}), "--step: nan is no number"));
 }
 
 TEST_CASE("sensitivity of what does not fit says why it does not", "[cli]") {

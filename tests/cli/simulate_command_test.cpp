@@ -50,6 +50,27 @@ TEST_CASE("simulate says that a run is too short for a steady state", "[cli]") {
   CHECK(!notes("200"));
 }
 
+TEST_CASE("simulate tells TTFT without the start in which all clients begin at once", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::vector<std::string> words = {"simulate", example("llama-70b"), "--set",
+                                          "traffic={input_tokens: 2000, output_tokens: {uniform: "
+                                          "[50, 150]}, concurrency: 64, requests: 800}"};
+  const std::string all = roofcast.output(words);
+  const std::string told =
+      "All 64 clients begin at once. Without the first 128 requests TTFT p95 is ";
+  REQUIRE(contains(all, told));
+  const auto begin = all.find(told) + told.size();
+  const std::string value = all.substr(begin, all.find(" (--warm-up 128).") - begin);
+  std::vector<std::string> later = words;
+  later.insert(later.end(), {"--warm-up", "128"});
+  const std::string after = roofcast.output(later);
+  CHECK(!contains(after, "begin at once"));
+  CHECK(contains(after.substr(after.find("Without the first 128")), value));
+}
+
 TEST_CASE("The tables of simulate have every request and every second, and agree with the summary",
           "[cli]") {
   const Program roofcast;

@@ -71,7 +71,8 @@ TEST_CASE("The cost of what is owned is its parts, by hand", "[laws]") {
   CHECK(p.parts.upkeep * hour == Approx(10'000.0 * 0.05 / year / 0.5));
   CHECK(p.parts.hosting * hour == Approx(150.0 * 12.0 / year * 1.0 / 0.5));  // of 700 W and 300 W
   const double watts = p.value("power_w_per_gpu");
-  CHECK(p.parts.electricity * hour == Approx(0.1 * 1.25 * (watts + 300.0) / 1000.0));
+  const double idle = laws::platform("hgx_h100").machine.power.idle.si();  // as long as it serves
+  CHECK(p.parts.electricity * hour == Approx(0.1 * 1.25 * (watts + idle + 600.0) / 1000.0));
   CHECK(p.parts.rent == 0.0);
   CHECK(p.value("cost_usd_per_mtok") ==
         Approx(1e6 * p.parts.total() / p.value("throughput_tok_per_s")));
@@ -106,7 +107,10 @@ TEST_CASE("Half the utilisation doubles what is paid while idle", "[laws]") {
   CHECK(idle.parts.capital == Approx(2.0 * busy.parts.capital));
   CHECK(idle.parts.upkeep == Approx(2.0 * busy.parts.upkeep));
   CHECK(idle.parts.hosting == Approx(2.0 * busy.parts.hosting));
-  CHECK(idle.parts.electricity == Approx(busy.parts.electricity));
+  const double on = 1.0 + (laws::platform("hgx_h100").machine.power.idle.si() + 300.0) /
+                              (busy.value("power_w_per_gpu") + 300.0);
+  CHECK(idle.parts.electricity == Approx(on * busy.parts.electricity));
+  CHECK(idle.value("co2_g_per_mtok") == Approx(on * busy.value("co2_g_per_mtok")));
 }
 
 TEST_CASE("With free power, hosting and upkeep only the purchase is paid", "[laws]") {
@@ -189,7 +193,7 @@ TEST_CASE("A power budget feeds whole replicas and no more than it holds", "[law
 }
 
 TEST_CASE("CO2 is the grid's intensity times the energy of GPUs, hosts and site", "[laws]") {
-  const Priced p = priced({});
+  const Priced p = priced({"prices.assumed.utilisation=1"});
   const double joules =
       1.25 * (p.value("power_w_per_gpu") + 300.0) / p.value("throughput_tok_per_s_per_gpu");
   CHECK(p.value("co2_g_per_mtok") == Approx(1e6 * joules * 400.0 / 3.6e6));

@@ -2,6 +2,8 @@
 //
 // What a forecast takes from measured chips is continuous in the distance to them.
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "hardware/nearest_calibration.hpp"
 #include "sim/scenario/knob.hpp"
@@ -33,6 +35,12 @@ hardware::Calibration calibration_of(const std::string& chip, const std::string&
   return calibration;
 }
 
+bool has_tdp(const std::string& chip) {
+  const base::Node document = base::load_entry(hardware::chip_catalog(), chip);
+  const base::Node* tdp = document.find_path("power.tdp");
+  return tdp != nullptr && !tdp->is_null();
+}
+
 double apart(double a, double b) { return std::abs(a / b - 1.0); }
 
 }  // namespace
@@ -40,23 +48,64 @@ double apart(double a, double b) { return std::abs(a / b - 1.0); }
 TEST_CASE("A chip that differs by 0.01 % has the parameters and intervals of its like", "[laws]") {
   for (const std::string& chip : base::catalog_ids(hardware::chip_catalog())) {
     for (const char* stack : {"vllm", "trtllm", "sglang"}) {
-      const hardware::Calibration before = calibration_of(chip, stack, "");
-      const hardware::Calibration after =
-          calibration_of(chip, stack, "system.chip.hbm.bandwidth=x1.0001");
-      INFO(chip << " " << stack);
-      CHECK(apart(after.gemm_step_trips, before.gemm_step_trips) < 1e-3);
-      CHECK(apart(after.decode_cta_clocks, before.decode_cta_clocks) < 1e-3);
-      CHECK(apart(after.moe_kernels, before.moe_kernels) < 1e-3);
-      CHECK(apart(after.launch.si(), before.launch.si()) < 1e-3);
-      CHECK(std::abs(after.corrections_share - before.corrections_share) < 1e-3);
-      REQUIRE(after.errors.size() == before.errors.size());
-      for (std::size_t i = 0; i < after.errors.size(); ++i) {
-        INFO(after.errors[i].kind);
-        CHECK(apart(after.errors[i].low, before.errors[i].low) < 5e-3);
-        CHECK(apart(after.errors[i].high, before.errors[i].high) < 5e-3);
+      for (const char* setting :
+           {"system.chip.hbm.bandwidth=x1.0001", "system.chip.power.tdp=x0.9999"}) {
+        if (std::string_view(setting).find("tdp") != std::string_view::npos && !has_tdp(chip)) {
+          continue;
+        }
+        const hardware::Calibration before = calibration_of(chip, stack, "");
+        const hardware::Calibration after = calibration_of(chip, stack, setting);
+        INFO(chip << " " << stack << " " << setting);
+        CHECK(apart(after.gemm_step_trips, before.gemm_step_trips) < 1e-3);
+        CHECK(apart(after.decode_cta_clocks, before.decode_cta_clocks) < 1e-3);
+        CHECK(apart(after.moe_kernels, before.moe_kernels) < 1e-3);
+        CHECK(apart(after.launch.si(), before.launch.si()) < 1e-3);
+        CHECK(std::abs(after.corrections_share - before.corrections_share) < 1e-3);
+        REQUIRE(after.errors.size() == before.errors.size());
+        for (std::size_t i = 0; i < after.errors.size(); ++i) {
+          INFO(after.errors[i].kind);
+          CHECK(apart(after.errors[i].low, before.errors[i].low) < 8e-3);
+          CHECK(apart(after.errors[i].high, before.errors[i].high) < 8e-3);
+        }
       }
     }
   }
+}
+
+TEST_CASE("A chip of the catalog that is changed keeps its parameters, whatever is changed",
+          "[laws]") {
+  for (const std::string& chip : base::catalog_ids(hardware::chip_catalog())) {
+    const hardware::Calibration before = calibration_of(chip, "vllm", "");
+    for (const char* setting : {"system.chip.hbm.bandwidth=x3", "system.chip.power.tdp=x0.5"}) {
+      if (!has_tdp(chip)) {
+        continue;
+      }
+      const hardware::Calibration after = calibration_of(chip, "vllm", setting);
+      INFO(chip << " " << setting);
+      CHECK(apart(after.gemm_step_trips, before.gemm_step_trips) < 1e-9);
+      CHECK(apart(after.decode_cta_clocks, before.decode_cta_clocks) < 1e-9);
+      CHECK(std::abs(after.corrections_share - before.corrections_share) < 1e-9);
+    }
+  }
+}
+
+TEST_CASE("A chip that differs in its name alone has the parameters that it had", "[laws]") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "roofcast_named";
+  std::filesystem::create_directories(folder);
+  for (const char* chip : {"h200_sxm", "h20", "b200_sxm"}) {
+    const std::string file = (folder / (std::string(chip) + ".yaml")).string();
+    std::ofstream(file) << "base: " << chip << "\nname: Another name\n";
+    for (const char* stack : {"vllm", "trtllm"}) {
+      const hardware::Calibration of = calibration_of(chip, stack, "");
+      const hardware::Calibration renamed =
+          calibration_of(file, stack, "system.chip.status=shipping");
+      INFO(chip << " " << stack);
+      CHECK(apart(renamed.gemm_step_trips, of.gemm_step_trips) < 1e-9);
+      CHECK(apart(renamed.decode_cta_clocks, of.decode_cta_clocks) < 1e-9);
+      CHECK(std::abs(renamed.corrections_share - of.corrections_share) < 1e-9);
+    }
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE(
@@ -79,6 +128,23 @@ TEST_CASE(
         CHECK(further[i].errors[kind].low < further[i - 1].errors[kind].low);
         CHECK(further[i].errors[kind].high > further[i - 1].errors[kind].high);
       }
+    }
+  }
+}
+
+TEST_CASE("A chip that gives up INT8 is as near as it was, and one with other FP8 is further",
+          "[laws]") {
+  const hardware::Calibration own = calibration_of("b200_sxm", "trtllm", "");
+  const hardware::Calibration integers =
+      calibration_of("b200_sxm", "trtllm", "system.chip.tensor.int8=x0.03");
+  const hardware::Calibration other =
+      calibration_of("b200_sxm", "trtllm", "system.chip.tensor.fp8=x2");
+  for (std::size_t kind = 0; kind < own.errors.size(); ++kind) {
+    if (own.errors[kind].kind == "gemm" || own.errors[kind].kind == "moe") {
+      INFO(own.errors[kind].kind);
+      CHECK(integers.errors[kind].low == own.errors[kind].low);
+      CHECK(integers.errors[kind].high == own.errors[kind].high);
+      CHECK(other.errors[kind].low < own.errors[kind].low);
     }
   }
 }

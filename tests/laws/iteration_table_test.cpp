@@ -147,4 +147,26 @@ TEST_CASE("Coarse times of iterations with prompts are those of added-up ones: 9
   }
 }
 
+// Dense, sparse and windowed attention: the last two take little more for tokens that are far away.
+TEST_CASE("A chunk of a prompt takes as long as an added-up one, however long it is before",
+          "[laws]") {
+  for (const char* deployment : {kDeployments[0], kDeployments[4],
+                                 "system: hgx_b200\nmodel: deepseek-v3.2\nprecision: fp8_block\n"
+                                 "deployment: {tensor_parallel: 8}\nserving: {stack: vllm}\n"}) {
+    const Scenario s = scenario(deployment);
+    Workspace workspace;
+    CoarseIterations times(view(s), workspace, 1);
+    for (const std::int64_t tokens : {200, 1500, 2048, 6000}) {
+      for (const std::int64_t cached : {100, 3000, 20000, 50000, 110000}) {
+        INFO(deployment << tokens << " tokens after " << cached);
+        const auto n = static_cast<double>(tokens);
+        const IterationTime time = times(0, n, n * (static_cast<double>(cached) + 0.5 * n));
+        const IterationCost exact =
+            iteration_cost(view(s), {0, 1, 0, 1, tokens, cached, 1}, workspace);
+        CHECK(time.latency / exact.latency == Approx(1.0).margin(0.2));
+      }
+    }
+  }
+}
+
 }  // namespace roofcast::sim::laws_iteration_table

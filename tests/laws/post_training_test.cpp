@@ -123,6 +123,89 @@ TEST_CASE("With answers of one token a step is its training, and the parts aroun
   }
 }
 
+TEST_CASE("A rollout generates a token in the time of the same engine's closed loop", "[laws]") {
+  for (const char* engine : {"tensor_parallel: 8", "tensor_parallel: 4, pipeline_parallel: 2",
+                             "tensor_parallel: 2, pipeline_parallel: 4"}) {
+    INFO(engine);
+    const std::string shared =
+        "system: h100_cluster_128\nprecision: bf16\nmodel: llama-3.1-8b\nserving: {stack: vllm, "
+        "memory_fraction: 0.8}\n";
+    const auto estimated = [&](const std::string& more) {
+      const Scenario s = read_scenario(base::parse_document("test", shared + more));
+      Workspace workspace;
+      const ServingEstimate e = estimate(view(s), workspace);
+      INFO(reason(e));
+      REQUIRE(e.fits());
+      return e;
+    };
+    const ServingEstimate rl = estimated(
+        "deployment: {tensor_parallel: 2, data_parallel: 4}\ntraining: {global_batch: 64, "
+        "sequence_length: 4096, recompute: full, gradients: bf16, trainer: nemo-rl}\nrl: "
+        "{responses: 64, samples: 1, prompt_tokens: 16, response_tokens: 2000, placement: split, "
+        "rollout: {" +
+        std::string(engine) + ", replicas: 1}}\n");
+    const ServingEstimate loop =
+        estimated("deployment: {" + std::string(engine) +
+                  "}\ntraffic: {input_tokens: 16, output_tokens: 2000, concurrency: 64}\n");
+    CHECK(rl.workflow->post_training->rollout.si() ==
+          Approx(2000.0 * loop.steady.tpot.si()).epsilon(0.05));
+  }
+}
+
+TEST_CASE("A run of RL trains the tokens of all optimizer steps of each of its steps", "[laws]") {
+  for (const char* model : kModels) {
+    const Scenario s = read_scenario(base::parse_document(
+        "test",
+        "system: h100_cluster_128\nprecision: bf16\n" + std::string(model) +
+            "training: {global_batch: 64, sequence_length: 4096, recompute: full, gradients: bf16, "
+            "trainer: nemo-rl}\nserving: {stack: vllm, memory_fraction: 0.8}\nrl: {responses: 256, "
+            "samples: 8, prompt_tokens: 100, response_tokens: 1500, placement: split, rollout: "
+            "{tensor_parallel: 2, replicas: 8}}\nrun: {steps: 100, failures: none, restart: {time: "
+            "5 min}, checkpoint: {write: 100 GB/s}}\n"));
+    Workspace workspace;
+    const ServingEstimate e = estimate(view(s), workspace);
+    INFO(reason(e));
+    REQUIRE(e.fits());
+    CHECK(e.workflow->run->tokens == Approx(100.0 * 4.0 * e.workflow->training.tokens));
+    CHECK(e.workflow->run->ideal.si() == Approx(100.0 * e.workflow->post_training->time.si()));
+  }
+}
+
+TEST_CASE("Log-probabilities gather sharded parameters, as the training's forward passes do",
+          "[laws]") {
+  const auto logprobs = [](const char* sharding) {
+    const Scenario s = read_scenario(base::parse_document(
+        "test",
+        "system: h100_cluster_128\nprecision: bf16\nmodel: llama-3.1-8b\ndeployment: "
+        "{data_parallel: 64}\ntraining: {global_batch: 64, sequence_length: 4096, "
+        "recompute: full, gradients: bf16, overlap: false, trainer: nemo-rl, sharding: " +
+            std::string(sharding) +
+            "}\nserving: {stack: vllm, memory_fraction: 0.8}\nrl: {responses: 256, samples: "
+            "8, prompt_tokens: 100, response_tokens: 1500, placement: split, "
+            "logprob_passes: 1, rollout: {tensor_parallel: 2, replicas: 8}}\n"));
+    Workspace workspace;
+    const ServingEstimate e = estimate(view(s), workspace);
+    INFO(reason(e));
+    REQUIRE(e.fits());
+    return e.workflow->post_training->logprobs;
+  };
+  // 16 GB through a port of 50 GB/s, with NVLink at its back: tens of milliseconds for each micro-batch.
+  CHECK(logprobs("parameters").si() > logprobs("optimizer").si() + 0.02);
+}
+
+TEST_CASE("A micro-batch of several sequences is refused where responses are packed", "[laws]") {
+  const Scenario s = read_scenario(base::parse_document(
+      "test",
+      "system: h100_cluster_128\nprecision: bf16\nmodel: llama-3.1-8b\ndeployment: {data_parallel: "
+      "8}\ntraining: {global_batch: 64, micro_batch: 2, sequence_length: 4096, recompute: full, "
+      "trainer: nemo-rl}\nserving: {stack: vllm}\nrl: {responses: 256, samples: 8, prompt_tokens: "
+      "100, response_tokens: 1500, rollout: {tensor_parallel: 2, replicas: 4}}\n"));
+  Workspace workspace;
+  const ServingEstimate e = estimate(view(s), workspace);
+  CHECK_FALSE(e.fits());
+  CHECK(reason(e).find("training.micro_batch") != std::string::npos);
+}
+
 TEST_CASE("Colocated GPUs do in turn what others do on their own", "[laws]") {
   for (const char* model : kModels) {
     const PostTrainingStep split = step(model, {});

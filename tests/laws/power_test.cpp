@@ -3,6 +3,8 @@
 // Laws of energy and power.
 #include "models/power.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <string>
 
@@ -117,6 +119,30 @@ TEST_CASE("However many SMs a chip has, a server draws more than nothing and at 
     REQUIRE(e.fits());
     CHECK(e.steady.power.si() > 0.0);
     CHECK(e.steady.power <= s.platform.machine.power.limit);
+  }
+}
+
+TEST_CASE("A GPU that draws less while it idles lowers the power of every server", "[laws]") {
+  for (const int clients : {1, 16, 64}) {
+    for (const int prompt : {512, 8192}) {
+      for (const int answer : {32, 512}) {
+        sim::Scenario s = sim::read_scenario(base::parse_document(
+            "test", fmt::format("system: hgx_h200\nmodel: llama-3.1-70b\nprecision: fp8\n"
+                                "deployment: {{tensor_parallel: 8}}\nserving: {{stack: vllm}}\n"
+                                "traffic: {{input_tokens: {}, output_tokens: {}, concurrency: {}}}",
+                                prompt, answer, clients)));
+        sim::Workspace workspace;
+        const base::Watts before = sim::estimate(sim::view(s), workspace).steady.power;
+        models::PowerRates& power = s.platform.machine.power;
+        power.active -= 0.5 * power.idle;
+        power.idle = 0.5 * power.idle;
+        power.leakage = 0.5 * power.leakage;
+        s.platform.machine.identity = {};
+        const base::Watts after = sim::estimate(sim::view(s), workspace).steady.power;
+        CAPTURE(clients, prompt, answer, before.si(), after.si());
+        CHECK(after < before);
+      }
+    }
   }
 }
 

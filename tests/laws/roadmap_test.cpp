@@ -170,6 +170,57 @@ features:
   CHECK(result.features[2].share == Approx(0.0).margin(1e-3));
 }
 
+TEST_CASE(
+    "No feature that loses on top of those before is funded, and shares that differ in sign are "
+    "none",
+    "[laws]") {
+  const auto result = result_of(kWorkloads + R"(
+features:
+  slow: {system.chip.hbm.bandwidth: x0.8}
+  more: {system.chip.hbm.bandwidth: x1.2}
+  tensor: {'system.chip.tensor.*': x1.35}
+)");
+  REQUIRE(result.funded.size() == 2);
+  CHECK(result.order.back() == 0);
+  CHECK(result.funded.back().portfolio.value > result.funded.front().portfolio.value);
+  for (const sim::FeatureResult& feature : result.features) {
+    CHECK(std::isnan(feature.share));
+  }
+  const auto losing = result_of(kWorkloads + "features: {slow: {system.chip.hbm.bandwidth: x0.8}}");
+  CHECK(losing.funded.empty());
+  CHECK(losing.features.front().share == Approx(1.0));
+}
+
+TEST_CASE("Of nothing no gain can be told, and no gain is infinite", "[laws]") {
+  std::string none = kWorkloads;
+  none.replace(none.find("output_tokens: 256}"), 19,
+               "output_tokens: 256, objectives: {tpot: 1 us}}");
+  none.replace(none.find("weight: 2"), 9, "weight: 2\n    metric: goodput");
+  const auto result = result_of(none + kFeatures + R"(
+options:
+  more: {system.chip.hbm.bandwidth: x1.5}
+)");
+  REQUIRE(result.base.outcomes.front().found);
+  CHECK(std::isnan(named(result, "more").gains.front().value));
+  CHECK_FALSE(std::isinf(named(result, "more").portfolio.value));
+  CHECK(result.features.empty());
+  CHECK_THAT(result.no_features, ContainsSubstring("no gain can be told, goodput is 0"));
+}
+
+TEST_CASE("Where requests arrive by themselves, more bandwidth gains no throughput, with certainty",
+          "[laws]") {
+  std::string open = kWorkloads;
+  open.replace(open.find("output_tokens: 256}"), 19,
+               "output_tokens: 256, arrivals: {process: poisson, rate: 2 /s}}");
+  open.replace(open.find("axes: {traffic.concurrency: [8, 64]}"), 36,
+               "axes: {traffic.arrivals.rate: [1 /s, 2 /s]}");
+  const auto result = result_of(open + "options: {more: {system.chip.hbm.bandwidth: x1.5}}");
+  const sim::Gain& gain = named(result, "more").gains.front();
+  CHECK(gain.value == Approx(1.0));
+  CHECK(gain.interval.low == Approx(1.0));
+  CHECK(gain.interval.high == Approx(1.0));
+}
+
 TEST_CASE("Only the proportion of weights counts", "[laws]") {
   const std::string options = "options: {more: {system.chip.hbm.bandwidth: x1.5}}";
   std::string heavy = kWorkloads;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Laws of speculative decoding over the whole catalog.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
+#include "sim/confirm/replayed_estimate.hpp"
 #include "sim/iteration/draft_model.hpp"
+#include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/cases/serving_cases.hpp"
 #include "tests/laws/cases/violations.hpp"
@@ -125,6 +129,55 @@ TEST_CASE("A draft of no tokens is none", "[laws][long]") {
     differs.add(same || std::isnan(none.joules_per_token) ? 0.0 : 1.0, [&] { return c.text(); });
   });
   ROOFCAST_CHECK_LAW(differs);
+}
+
+namespace {
+
+// Short prompts, with drafts of so many tokens.
+sim::StreamedScenario short_prompts(std::int64_t drafts, std::int64_t clients) {
+  return sim::read_streamed_scenario(base::parse_document(
+      "test",
+      fmt::format(
+          "system: hgx_h100\nmodel: gpt-oss-120b\nprecision: mxfp4_experts\n"
+          "deployment: {{tensor_parallel: 2}}\nserving: {{stack: vllm, speculative: "
+          "{{method: eagle, draft_tokens: {}, acceptance: 0.85}}}}\ntraffic: "
+          "{{input_tokens: 161, output_tokens: {{uniform: [100, 300]}}, concurrency: {}}}\n",
+          drafts, clients)));
+}
+
+}  // namespace
+
+TEST_CASE("No iteration takes less than its decodes and their drafts, however many are drafted",
+          "[laws]") {
+  sim::Workspace workspace;
+  for (std::int64_t drafts = 1; drafts <= 8; ++drafts) {
+    for (const std::int64_t clients : {16, 24, 40, 100}) {
+      INFO(drafts << " drafts, " << clients << " clients");
+      const sim::StreamedScenario streamed = short_prompts(drafts, clients);
+      sim::ScenarioView s = sim::view(streamed.scenario);
+      const sim::ServingEstimate e = sim::estimate(s, workspace);
+      REQUIRE(e.fits());
+      const auto draft = sim::draft_model_of(s);
+      s.draft = draft.get();
+      const base::Seconds decode =
+          sim::iteration_cost(s, e.steady.decode_iteration, workspace).latency;
+      CHECK(e.steady.tokens_per_iteration * e.steady.tpot > 0.97 * decode);
+    }
+  }
+}
+
+TEST_CASE("The estimate of drafts beside short prompts is near its replay, for every draft length",
+          "[laws]") {
+  for (std::int64_t drafts = 1; drafts <= 8; ++drafts) {
+    INFO(drafts << " drafts");
+    const sim::StreamedScenario s = short_prompts(drafts, 24);
+    sim::ReplaySpace space;
+    const sim::ServingEstimate e = sim::estimate(sim::view(s.scenario), space.workspace);
+    const sim::Replayed replayed = sim::replay(sim::view(s.scenario), s.stream, e, {}, space);
+    REQUIRE(replayed.done());
+    CHECK(e.steady.tpot / replayed.estimate.steady.tpot == Approx(1.0).margin(0.1));
+    CHECK(e.steady.ttft_mean / replayed.estimate.steady.ttft_mean == Approx(1.0).margin(0.1));
+  }
 }
 
 }  // namespace roofcast::laws::laws_speculation

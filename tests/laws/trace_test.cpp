@@ -116,4 +116,30 @@ TEST_CASE("Requests that come over more than a hundred days are refused before m
   CHECK(late.seconds.size() < 10);
 }
 
+TEST_CASE("A Poisson trace is estimated as Poisson arrivals of its rate", "[laws]") {
+  constexpr int kRequests = 1000;
+  constexpr double kRate = 6.0;
+  Workspace workspace;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    INFO(seed);
+    base::Random random(seed, "arrivals");
+    std::string text = "arrival_s,input_tokens,output_tokens\n";
+    double now = 0.0;
+    for (int i = 0; i < kRequests; ++i) {
+      text += fmt::format("{:.6f},2000,100\n", now);
+      now += random.exponential(1.0 / kRate);
+    }
+    const StreamedScenario traced = scenario(Scratch(text));
+    Scenario poisson = traced.scenario;
+    poisson.traffic.arrivals->process = workloads::ArrivalProcess::poisson;
+    poisson.traffic.arrivals->rate = workloads::mean_rate(*traced.scenario.traffic.arrivals);
+    const SteadyState of_trace = estimate(view(traced.scenario), workspace).steady;
+    const SteadyState of_poisson = estimate(view(poisson), workspace).steady;
+    CHECK(of_poisson.utilisation > 0.5);
+    CHECK(of_trace.ttft_mean / of_poisson.ttft_mean == Approx(1.0).margin(0.08));
+    CHECK(of_trace.ttft_tail.p95 / of_poisson.ttft_tail.p95 == Approx(1.0).margin(0.08));
+    CHECK(of_trace.tpot / of_poisson.tpot == Approx(1.0).margin(0.08));
+  }
+}
+
 }  // namespace roofcast::sim::laws_trace

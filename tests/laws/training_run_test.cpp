@@ -104,6 +104,28 @@ TEST_CASE("A drawn training run takes as long as the closed form says", "[laws]"
   CHECK(all_beyond / static_cast<double>(kRuns * kDraws) == Approx(0.05).margin(0.015));
 }
 
+TEST_CASE(
+    "A drawn run that is not much longer than a repair waits for spares as the closed form says",
+    "[laws]") {
+  base::Random random(10, "long repairs");
+  for (int i = 0; i < 60; ++i) {
+    RunModel m = random_run(random);
+    m.failures.front().takes_host = true;
+    m.repair = 0.1 * std::pow(30.0, random.uniform()) * m.work;
+    m.spares = random.integer(0, 60);
+    const sim::RunForecast closed = forecast(m);
+    double waits = 0.0;
+    base::Random draws(static_cast<std::uint64_t>(i), "draws of long repairs");
+    const Seconds mean = drawn_mean(m, draws, kDraws, [&](const sim::RunOutcome& drawn) {
+      waits += drawn.shares.spares * drawn.time / closed.mean.time / kDraws;
+    });
+    INFO(i << ": " << closed.mean.time.si() << " s, drawn " << mean.si() << " s; spares "
+           << *m.spares << ", waits " << closed.mean.shares.spares << ", drawn " << waits);
+    // Waits of a few runs that are as long as the rest leave a standard error of up to 2 %.
+    CHECK(std::abs(mean / closed.mean.time - 1.0) < 0.06);
+  }
+}
+
 // Copies in memory and on disks, of which storage leaves a fifth of the failures at least.
 RunModel random_run_of_three_tiers(base::Random& random) {
   RunModel m = random_run(random);
@@ -301,6 +323,18 @@ TEST_CASE("Drawn runs get as much done in a given time as the closed form says",
     all_short += behind;
   }
   CHECK(all_short / static_cast<double>(kRuns * kDraws) == Approx(0.05).margin(0.02));
+}
+
+TEST_CASE("Half of all runs take no less time than their work", "[laws]") {
+  base::Random random(9, "short runs");
+  for (int i = 0; i < 100; ++i) {
+    RunModel m = random_run(random);
+    for (const double share : {1e-4, 0.01, 1.0}) {
+      RunModel shorter = m;
+      shorter.work = share * m.work;
+      CHECK(forecast(shorter).p50 >= shorter.start_up + shorter.work);
+    }
+  }
 }
 
 TEST_CASE("The shares of a run's time add up to one, closed and drawn", "[laws]") {

@@ -54,6 +54,42 @@ TEST_CASE("No training step is faster than its FLOP at the peak", "[laws]") {
   }
 }
 
+TEST_CASE("Experts train on H200 no slower than on H100, in each precision", "[laws]") {
+  for (const Run& run : {kRuns[2], kRuns[3]}) {
+    for (const char* precision : {"bf16", "fp8", "fp8_block"}) {
+      const auto time = [&](const std::string& system) {
+        const Scenario s = scenario_of(run, "global_batch: 64, recompute: full", system, precision);
+        return training_step(view(s), micro_batches(view(s))).time;
+      };
+      INFO(run.model << ", " << precision);
+      CHECK(time("{base: h100_cluster_128, chip: h200_sxm}") <= time("h100_cluster_128"));
+    }
+  }
+}
+
+TEST_CASE("More HBM bandwidth never makes experts train slower", "[laws]") {
+  base::Seconds before = base::Seconds::infinity();
+  for (const char* factor : {"x1", "x1.1", "x1.2", "x1.4", "x1.7", "x2"}) {
+    const Scenario s = scenario_of(
+        kRuns[2], "global_batch: 64, recompute: full",
+        "{base: h100_cluster_128, chip: {base: h100_sxm, hbm.bandwidth: " + std::string(factor) +
+            "}}",
+        "fp8_block");
+    const base::Seconds time = training_step(view(s), micro_batches(view(s))).time;
+    INFO(factor);
+    CHECK(time <= before);
+    before = time;
+  }
+}
+
+TEST_CASE("Attention in FP8 is refused where the chip has none, as the precision is", "[laws]") {
+  const Scenario s = scenario_of(kRuns[0], "global_batch: 64, recompute: full, attention: fp8",
+                                 "a100_cluster_128", "bf16");
+  Workspace workspace;
+  const ServingEstimate e = estimate(view(s), workspace);
+  CHECK(std::holds_alternative<infeasible::NumberFormat>(e.infeasible));
+}
+
 TEST_CASE("A larger batch takes longer and wastes less of the pipeline", "[laws]") {
   for (const Run& run : kRuns) {
     const TrainingStep small = step(run, "global_batch: 64, recompute: full");

@@ -21,6 +21,9 @@ constexpr const char* kFixed = "{input_tokens: 2000, output_tokens: 200, concurr
 constexpr const char* kDrawn =
     "{input_tokens: {uniform: [1000, 3000]}, output_tokens: {lognormal: {mean: 200, cv: 0.7, max: "
     "2000}}, concurrency: 32, requests: 3000}";
+constexpr const char* kUnlike =
+    "{input_tokens: {uniform: [500, 1800]}, output_tokens: {lognormal: {mean: 217, cv: 3, max: "
+    "4000}}, concurrency: 150, requests: 6000}";
 std::string poisson(double rate) {
   return "{input_tokens: {lognormal: {mean: 2000, cv: 0.5, max: 12000}}, output_tokens: {uniform: "
          "[100, 300]}, arrivals: {process: poisson, rate: " +
@@ -225,6 +228,7 @@ TEST_CASE("An estimate of two pools agrees with their simulation", "[laws]") {
         Case{", replicas: 2", ", replicas: 2", poisson(10.0), "{stack: vllm}"},
         Case{", system: h100_cluster_128", "", poisson(5.0), "{stack: vllm}"},
         Case{"", "", poisson(4.0), drafts}, Case{"", "", kDrawn, "{stack: vllm}"},
+        Case{"", "", kUnlike, "{stack: vllm}"},
         Case{", replicas: 3", ", replicas: 2", kDrawn, "{stack: sglang}"}}) {
     const StreamedScenario s = read_streamed_scenario(
         base::parse_document("test", document(c.prefill, c.decode, c.traffic, c.serving)));
@@ -255,6 +259,33 @@ TEST_CASE("Clients of two pools reach the batch of their simulation, where a lar
         summarise(laws::run(s), static_cast<std::size_t>(3 * clients), {});
     CHECK(e.steady.ttft_mean.si() == Approx(summary.ttft.mean.si()).epsilon(0.05));
     CHECK(e.steady.tpot.si() == Approx(summary.tpot.p50.si()).epsilon(0.05));
+  }
+}
+
+TEST_CASE("A lone client has the TPOT of one pool at two pools, with drafts", "[laws]") {
+  for (const int drafts : {0, 1, 4}) {
+    INFO(drafts << " drafts");
+    const std::string serving =
+        drafts == 0
+            ? "{stack: vllm}"
+            : "{stack: vllm, speculative: {method: ngram, draft_tokens: " + std::to_string(drafts) +
+                  ", acceptance: 0.8}}";
+    const std::string traffic =
+        "{input_tokens: 200, output_tokens: 6, concurrency: 1, requests: 200}";
+    const auto tpot = [&](const std::string& text) {
+      const StreamedScenario s = read_streamed_scenario(base::parse_document("test", text));
+      return summarise(laws::run(s), 10, {}).tpot.mean.si();
+    };
+    const double apart = tpot(
+        "system: h200_cluster_128\nmodel: llama-3.1-70b\nprecision: fp8\ndeployment:\n"
+        "  prefill: {tensor_parallel: 8}\n  decode: {tensor_parallel: 8}\nserving: " +
+        serving + "\ntraffic: " + traffic + "\n");
+    const double together = tpot(
+        "system: h200_cluster_128\nmodel: llama-3.1-70b\nprecision: fp8\n"
+        "deployment: {tensor_parallel: 8}\nserving: " +
+        serving + "\ntraffic: " + traffic + "\n");
+    // The KV cache is sent between the first token and the second.
+    CHECK(apart / together == Approx(1.0).margin(0.1));
   }
 }
 

@@ -5,8 +5,10 @@ import ast
 import copy
 import json
 import math
+import multiprocessing
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import tempfile
@@ -71,6 +73,15 @@ class Errors(unittest.TestCase):
         paths = [problem.path for problem in self.refused(roofcast.estimate, wrong).problems]
         self.assertIn("traffic.concurency", paths)
         self.assertIn("deployment.tensor_parallel", paths)
+
+    def test_a_mistake_of_a_process_is_the_same_mistake_here(self):
+        error = self.refused(roofcast.estimate, {**SCENARIO, "model": "llama-3.1-7b", "precision": "fp9"})
+        there = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(there), there.problems), (str(error), error.problems))
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            with self.assertRaises(roofcast.Error) as raised:
+                pool.apply_async(roofcast.estimate, ({**SCENARIO, "model": "llama-3.1-7b"},)).get(60)
+        self.assertIn("llama-3.1-7b", str(raised.exception))
 
     def test_a_mistake_without_a_place_is_an_error_too(self):
         error = self.refused(roofcast.solve, SCENARIO, [HBM], ["tpot_mean_s <= 0.01"], minimize="cost_usd")
@@ -137,6 +148,57 @@ class Scenarios(unittest.TestCase):
         self.assertEqual(scenario.to_dict(), SCENARIO)
         self.assertEqual(changed["traffic.input_tokens"], 9)
 
+    def test_a_scenario_and_an_estimate_are_copied_and_pickled(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            (path / "fast.yaml").write_text("base: hgx_h200\nchip.hbm.bandwidth: 9 TB/s\n")
+            (path / "mine.yaml").write_text(yaml.safe_dump({**SCENARIO, "system": "fast.yaml"}))
+            scenario = roofcast.Scenario(path / "mine.yaml")
+            scenario["traffic.concurrency"] = 7
+            estimate = roofcast.estimate(scenario)
+            for other in (copy.deepcopy(scenario), copy.copy(scenario), pickle.loads(pickle.dumps(scenario))):
+                other_estimate = roofcast.estimate(other)
+                self.assertEqual(other_estimate.tpot_mean_s, estimate.tpot_mean_s)
+                other["traffic.concurrency"] = 9
+                self.assertEqual(scenario["traffic.concurrency"], 7)
+            again = pickle.loads(pickle.dumps(estimate))
+            self.assertEqual(again.tpot_mean_s, estimate.tpot_mean_s)
+            self.assertEqual(again.iterations(), estimate.iterations())
+
+    def test_a_scenario_without_a_folder_is_copied_and_pickled(self):
+        before = os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            try:
+                pathlib.Path("mine.yaml").write_text(yaml.safe_dump(SCENARIO))
+                for source in (SCENARIO, "mine.yaml"):
+                    scenario = roofcast.Scenario(source)
+                    estimate = roofcast.estimate(scenario)
+                    for other in (copy.deepcopy(scenario), pickle.loads(pickle.dumps(scenario))):
+                        self.assertEqual(other.to_dict(), SCENARIO)
+                    for other in (copy.deepcopy(estimate), pickle.loads(pickle.dumps(estimate))):
+                        self.assertEqual(other.tpot_mean_s, estimate.tpot_mean_s)
+            finally:
+                os.chdir(before)
+
+    def test_a_question_out_of_its_limits_is_an_error(self):
+        run = SOURCE / "examples" / "llama-405b_run.yaml"
+        for ask in (lambda: roofcast.solve(SCENARIO, {}, ["tpot_p95_s <= 0.02"]),
+                    lambda: roofcast.solve(SCENARIO, [], ["tpot_p95_s <= 0.02"]),
+                    lambda: roofcast.draw_runs(run, runs=0),
+                    lambda: roofcast.draw_runs(run, runs=10**9),
+                    lambda: roofcast.sensitivity(SCENARIO, gain=-1),
+                    lambda: roofcast.sensitivity(SCENARIO, rows=10**9, vary={HBM: "x0.5..x2"}),
+                    *(lambda step=step: roofcast.sensitivity(SCENARIO, step=step)
+                      for step in (0, 1, math.nan, -3, math.inf))):
+            with self.assertRaises(roofcast.Error):
+                ask()
+
+    def test_one_condition_may_be_a_text(self):
+        asked = {"traffic.concurrency": "8..16"}, "tpot_p95_s <= 0.5"
+        self.assertEqual(roofcast.solve(SCENARIO, *asked, replay=False),
+                         roofcast.solve(SCENARIO, asked[0], [asked[1]], replay=False))
+
     def test_an_outer_knob_is_set_before_an_inner_one(self):
         changes = {HBM: "x2", "system": "hgx_b200"}
         reversed_changes = dict(reversed(list(changes.items())))
@@ -153,7 +215,8 @@ class Estimates(unittest.TestCase):
     def test_it_has_what_the_command_prints_as_json(self):
         printed = json.loads(program("estimate", SOURCE / "examples" / "llama-70b.yaml", "--format", "json"))
         estimate = roofcast.estimate(SCENARIO)
-        of_the_answer = {"roofcast", "units", "made_by", "load", "replay", "limited_by", "full_iterations"}
+        of_the_answer = {"roofcast", "units", "made_by", "load", "replay", "limited_by", "full_iterations",
+                         "beyond_context"}
         self.assertEqual(set(printed) - set(estimate), of_the_answer)
         for metric, limit in printed["limited_by"].items():
             self.assertEqual(estimate.limited_by(metric), limit["by"], metric)
@@ -210,6 +273,13 @@ class Sweeps(unittest.TestCase):
         self.assertTrue(numpy.isnan(sweep["tpot_mean_s"][~sweep["fits"]]).all())
         self.assertTrue((sweep["pareto_rank"][sweep.front()] == 1).all())
 
+    def test_labels_of_bundles_stay_texts(self):
+        labels = ["007", "1_0", "nan"]
+        bundles = {label: {"traffic.input_tokens": 100 * (i + 1)} for i, label in enumerate(labels)}
+        sweep = roofcast.sweep({"base": SCENARIO, "axes": {"plan": bundles, "traffic.concurrency": [1, 2]}}, replay="none")
+        self.assertEqual(list(sweep["plan"][::2]), labels)
+        self.assertEqual(list(sweep["traffic.concurrency"][:2]), [1, 2])
+
     def test_a_point_is_the_estimate_of_its_scenario_to_the_last_bit(self):
         sweep = roofcast.sweep(SWEEP, replay="none")
         for point in range(sweep.points):
@@ -230,6 +300,23 @@ class Sweeps(unittest.TestCase):
 
 
 class Interrupts(unittest.TestCase):
+    def test_an_array_of_a_sweep_cannot_be_changed_in_place_and_a_copy_can(self):
+        sweep = roofcast.sweep(SWEEP, replay="none")
+        for column in ("tpot_mean_s", "fits", "precision", "traffic.concurrency"):
+            with self.assertRaises(ValueError):
+                sweep[column][0] = sweep[column][1]
+            sweep[column].copy()[0] = sweep[column][1]
+        frame = sweep.to_pandas()
+        frame["tpot_mean_s"] *= 1e3
+        pandas.testing.assert_series_equal(frame["tpot_mean_s"], 1e3 * pandas.Series(sweep["tpot_mean_s"]),
+                                           check_names=False)
+        self.assertTrue((frame["tpot_mean_s"] > 0).any())
+
+    def test_a_number_of_threads_that_no_machine_has_is_refused(self):
+        for threads in (-1, 10**6):
+            with self.assertRaisesRegex(ValueError, "threads is 0 to 1024"):
+                roofcast.sweep(SWEEP, threads=threads)
+
     def test_ctrl_c_ends_a_sweep_before_it_is_done(self):
         before = time.process_time()
         timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
@@ -269,7 +356,8 @@ class Questions(unittest.TestCase):
         self.assertEqual([option["workloads"][0]["value"] for option in options],
                          list(rows[(rows.part == "option") & (rows.workload != "portfolio")].value))
         features = roofcast.compare(SOURCE / "examples" / "roadmap_features.yaml")
-        self.assertEqual(len(features["order"]), len(features["features"]))
+        gaining = {feature["name"] for feature in features["features"] if feature["share_of_gain"] > 1e-6}
+        self.assertEqual({place["name"] for place in features["order"]}, gaining)
         self.assertAlmostEqual(sum(feature["share_of_gain"] for feature in features["features"]), 1)
 
     def test_a_simulation_has_the_requests_of_the_command(self):
@@ -345,7 +433,8 @@ class Process(unittest.TestCase):
         stub = ast.parse((SOURCE / "cli/python/roofcast/_native.pyi").read_text(encoding="utf-8"))
         bound = {name for name in dir(roofcast._native) if not name.startswith("_")}
         declared = {node.name: node for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-        self.assertEqual(set(declared), bound)
+        figures = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
+        self.assertEqual(set(declared) | (figures & bound), bound)
         for name, node in declared.items():
             if isinstance(node, ast.ClassDef) and name != "Replays":
                 members = {member.name for member in node.body}

@@ -46,7 +46,7 @@ FOLDERS = {
 MEANING = {
     "chip": {"cap_above_the_tdp", "empty_architecture", "misspelt_architecture"},
     "model": {
-        "expert_load_no_way", "expert_load_too_few_counts", "expert_load_two_ways", "held_cache_needs_too_many_heads", "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "latent_ratio_does_not_divide", "moe_without_group", "sliding_attention_without_window",
+        "expert_load_no_way", "expert_load_too_few_counts", "expert_load_two_ways", "held_cache_needs_too_many_heads", "joint_norm_without_norm", "kv_heads_do_not_divide", "latent_attention_with_a_window", "latent_ratio_does_not_divide", "moe_without_group", "shared_experts_without_a_width", "shared_width_without_experts", "sliding_attention_without_window",
         "groups_do_not_divide", "more_groups_kept_than_there_are", "top_k_beyond_its_groups", "top_k_more_than_experts",
     },
     "system": {
@@ -61,16 +61,16 @@ MEANING = {
         "speculative_without_acceptance", "trace_beside_lengths", "trace_missing", "trace_window", "unknown_chip_in_inline_system", "unknown_model",
         "unknown_model_without_precision", "unknown_precision", "unknown_system", "version_without_number",
     },
-    "roadmap": {"star_without_factor"},
+    "roadmap": {"option_that_an_axis_replaces", "star_without_factor"},
     "acceptance": {"lists_differ", "more_than_drafted", "not_ascending"},
     "sweep": {
-        "base_is_bad", "factor_makes_a_fraction", "factor_on_text", "missing_base_file", "one_bad_value", "pareto_by_unknown_axis", "range_backwards",
+        "axis_named_as_a_column", "base_is_bad", "factor_makes_a_fraction", "factor_on_text", "missing_base_file", "one_bad_value", "pareto_by_unknown_axis", "range_backwards",
         "range_from_zero_with_factor", "range_of_too_many_values", "too_many_points",
-        "unit_in_where", "unknown_chip_on_an_axis",
+        "two_axes_set_one_knob", "unit_in_where", "unknown_chip_on_an_axis", "value_twice",
     },
 }
 # What the reader then says; a sweep may be wrong in any value that an axis sets.
-MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips|one of .* is expected|needs autoregressive|kinds of dies have ")
+MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips|one of .* is expected|needs autoregressive|needs shared_|kinds of dies have ")
 
 # Right documents of forms that the catalog has none of.
 OTHER_FORMS = [
@@ -88,7 +88,7 @@ OTHER_FORMS = [
     ("sweep", """{question: 42, base: {system: {base: hgx_h200}, model: llama-3.1-8b, precision: fp8, deployment: {},
       serving: {stack: vllm}, traffic: {input_tokens: 1000}},
       axes: {system.chip: [h100_sxm, {base: h200_sxm, hbm.bandwidth: x2}], deployment.tensor_parallel: {from: 1, to: 2, step: 1},
-      serving: {a: {traffic.output_tokens: 9}, b: {traffic: {input_tokens: 8, output_tokens: 9, concurrency: 1}}},
+      serving: {a: {traffic.requests: 9}, b: {traffic: {input_tokens: 8, output_tokens: 9, concurrency: 1}}},
       traffic.concurrency: [1], traffic.output_tokens: {from: 1, to: 4, factor: 2, step: null}},
       where: [fits, 'tpot_mean_s<=2', ' cost_usd_per_mtok  > 1e-1 ', 'ttft_p95 <= 500ms'],
       pareto: {minimize: [ttft_p50_s], by: serving}}"""),

@@ -18,23 +18,36 @@ namespace roofcast::validation_claims {
 namespace {
 
 calibrate::Claims parsed(const std::string& claims) {
-  return calibrate::read_claims(base::parse_document("test",
-                                                     "section: 1\n"
-                                                     "title: A test\n"
-                                                     "source: nobody\n"
-                                                     "loads:\n"
-                                                     "  one:\n"
-                                                     "    base:\n"
-                                                     "      system: hgx_h200\n"
-                                                     "      model: llama-3.1-8b\n"
-                                                     "      precision: fp8\n"
-                                                     "      deployment: {tensor_parallel: 1}\n"
-                                                     "      serving: {stack: vllm}\n"
-                                                     "      traffic: {input_tokens: 1024, "
-                                                     "output_tokens: 128, concurrency: 8}\n"
-                                                     "    metric: tpot_mean_s\n"
-                                                     "claims:\n" +
-                                                         claims));
+  return calibrate::read_claims(
+      base::parse_document("test",
+                           "section: 1\n"
+                           "title: A test\n"
+                           "source: nobody\n"
+                           "loads:\n"
+                           "  one:\n"
+                           "    base:\n"
+                           "      system: hgx_h200\n"
+                           "      model: llama-3.1-8b\n"
+                           "      precision: fp8\n"
+                           "      deployment: {tensor_parallel: 1}\n"
+                           "      serving: {stack: vllm}\n"
+                           "      traffic: {input_tokens: 1024, "
+                           "output_tokens: 128, concurrency: 8}\n"
+                           "    metric: tpot_mean_s\n"
+                           "  run:\n"
+                           "    base:\n"
+                           "      system: hgx_h200\n"
+                           "      model: llama-3.1-8b\n"
+                           "      precision: fp8\n"
+                           "      deployment: {tensor_parallel: 1}\n"
+                           "      serving: {stack: vllm, max_sequences: 8}\n"
+                           "      traffic: {input_tokens: 1024, "
+                           "output_tokens: {uniform: [28, 228]}, "
+                           "concurrency: 8}\n"
+                           "    metric: throughput_tok_per_s_per_gpu\n"
+                           "    whole_run: true\n"
+                           "claims:\n" +
+                               claims));
 }
 
 calibrate::Computed only(const std::string& claim) {
@@ -84,6 +97,45 @@ TEST_CASE("GPUs of MLPerf's clusters scale within two points of the logs, and tr
   CHECK(times == 2);
 }
 
+TEST_CASE("Llama of MLPerf Inference Offline is met within 10 %, all models within intervals",
+          "[validation]") {
+  std::size_t results = 0;
+  for (const calibrate::Claim& claim :
+       calibrate::read_claims(base::load_entry(calibrate::claim_catalog(), "mlperf_offline"))
+           .claims) {
+    const bool llama = claim.claim.starts_with("Llama-");
+    const bool calibrated = claim.claim.ends_with("H100") || claim.claim.ends_with("H200") ||
+                            claim.claim.ends_with("B200");
+    const calibrate::Computed ours = calibrate::compute(claim);
+    INFO(claim.claim << ": " << ours.value << ", submitted " << claim.least);
+    CHECK(ours.low < claim.least);
+    CHECK(ours.high > claim.least);
+    if (llama && calibrated) {
+      CHECK(std::abs(ours.difference) < 0.1);
+      ++results;
+    }
+  }
+  CHECK(results == 7);
+}
+
+TEST_CASE("A whole run is slower than its steady state, the more so the fewer its requests",
+          "[validation]") {
+  const auto rate = [](bool whole, int requests) {
+    const std::string of = fmt::format(
+        "  - {{claim: c, published: 1, unit: tok/s/GPU, ours: {{load: {}, metric: "
+        "throughput_tok_per_s_per_gpu, set: {{traffic.requests: {}}}}}}}",
+        whole ? "run" : "one", requests);
+    const calibrate::Claims claims = parsed(of);
+    return calibrate::compute(claims.claims.front());
+  };
+  const double steady = rate(false, 400).value;
+  const calibrate::Computed run = rate(true, 400);
+  CHECK(run.value < steady);
+  CHECK(run.low < run.value);
+  CHECK(run.value < run.high);
+  CHECK(rate(true, 40).value < run.value);
+}
+
 TEST_CASE("MPT on 512 GPUs keeps what was published of the rate on 128, within two points",
           "[validation]") {
   std::size_t rates = 0;
@@ -101,14 +153,16 @@ TEST_CASE("MPT on 512 GPUs keeps what was published of the rate on 128, within t
   CHECK(rates == 6);
 }
 
-TEST_CASE("docs/workloads.md and docs/runs.md are what calibrate claims writes", "[validation]") {
+TEST_CASE("docs/workloads.md, docs/runs.md and docs/mlperf.md are what calibrate claims writes",
+          "[validation]") {
   const char* source = std::getenv("ROOFCAST_SOURCE_DIR");
   if (source == nullptr) {
     WARN("ROOFCAST_SOURCE_DIR is not set; the pages are not looked at");
     return;
   }
   for (const auto& [name, page] : {std::pair{"workloads", calibrate::ClaimsPage::workloads},
-                                   std::pair{"runs", calibrate::ClaimsPage::runs}}) {
+                                   std::pair{"runs", calibrate::ClaimsPage::runs},
+                                   std::pair{"mlperf", calibrate::ClaimsPage::mlperf}}) {
     std::ifstream in(fmt::format("{}/docs/{}.md", source, name));
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     INFO("roofcast calibrate claims --page " << name << " -o docs/" << name << ".md");

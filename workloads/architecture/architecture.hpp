@@ -170,7 +170,8 @@ struct VisionEncoder;
 struct Architecture {
   std::string id;
   std::string name;
-  std::string native_precision;  // id of the precision it was published in
+  std::string
+      native_precision;  // id of the precision it was published in, or that this one changes
   std::int64_t max_context = 0;
   std::int64_t hidden = 0;
   std::int64_t vocab = 0;

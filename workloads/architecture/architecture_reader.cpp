@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "workloads/architecture/architecture.hpp"
+#include "workloads/architecture/precision.hpp"
 #include "workloads/architecture/transform.hpp"
 
 namespace roofcast::workloads {
@@ -105,6 +106,11 @@ void read_moe(Fields& g, MoeShape& moe) {
   g.flag("shared_gate", moe.shared_gate, base::optional);
   g.flag("fp32_router", moe.fp32_router, base::optional);
   g.integer("latent", moe.latent, base::at_least_one, base::optional);
+  if (moe.shared_experts > 0 && moe.shared_intermediate == 0) {
+    g.problem("shared_experts", "needs shared_intermediate, the width of each");
+  } else if (moe.shared_intermediate > 0 && !g.has("shared_experts")) {
+    g.problem("shared_intermediate", "needs shared_experts, how many there are");
+  }
   if (moe.experts > 0 && moe.top_k > moe.experts) {
     g.problem("top_k", "is more than the number of experts");
   }
@@ -202,7 +208,7 @@ void read_layers(Fields& f, Architecture& model) {
 void read(Fields& f, Architecture& model) {
   model.id = f.node().reference;
   f.text("name", model.name);
-  f.text("native_precision", model.native_precision, base::optional);
+  model.native_precision = read_named(f, "native_precision");
   f.integer("max_context", model.max_context, base::at_least_one);
   f.integer("hidden", model.hidden, base::at_least_one);
   const base::Need vocabulary = f.has("recommender") ? base::optional : base::required;

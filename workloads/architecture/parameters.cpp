@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/architecture/parameters.hpp"
 
+#include <cmath>
+
 #include "base/integers.hpp"
 
 namespace roofcast::workloads {
@@ -57,6 +59,27 @@ double recurrent_extras(const RecurrentShape& r) {
 // gate, up and down, or only up and down.
 double gated_parameters(std::int64_t hidden, std::int64_t intermediate, bool gated) {
   return (gated ? 3.0 : 2.0) * as_double(hidden) * as_double(intermediate);
+}
+
+double repeated_attention(const Architecture& model, const LayerGroup& group, double ranks) {
+  const AttentionShape& a = model.attention;
+  const double hidden = as_double(model.hidden);
+  const double whole = 1.0 - 1.0 / ranks;
+  if (a.kind == AttentionKind::mla) {
+    return hidden * as_double(a.q_rank + a.kv_rank + a.rope_dim) * whole;
+  }
+  const double share = as_double(group.kv_heads) / ranks;
+  return as_double(group.streams) * hidden *
+         (2.0 * as_double(a.head_dim) * (std::ceil(share) - share) + as_double(a.q_rank) * whole);
+}
+
+double repeated_recurrent(const Architecture& model, const RecurrentShape& r, double ranks) {
+  if (r.is_selective()) {
+    return 0.0;
+  }
+  const double share = as_double(r.key_heads) / ranks;
+  return as_double(model.hidden) * (as_double(2 * r.key_dim) * (std::ceil(share) - share) +
+                                    as_double(r.repeated()) * (1.0 - 1.0 / ranks));
 }
 
 double mixer_norms(const Architecture& model, const LayerGroup& group) {
@@ -127,6 +150,14 @@ LayerParameters layer_parameters(const Architecture& model, const LayerGroup& gr
   p.latent = model.projects_latent() ? 2.0 * as_double(model.hidden * moe.latent) : 0.0;
   p.router = as_double((moe.experts + (moe.shared_gate ? 1 : 0)) * model.hidden);
   return p;
+}
+
+double repeated_parameters(const Architecture& model, const LayerGroup& group,
+                           const Mapping& mapping) {
+  const double ranks = as_double(mapping.tensor_parallel);
+  return group.mixer == Mixer::none ? 0.0
+         : attends(group.mixer)     ? repeated_attention(model, group, ranks)
+                                : repeated_recurrent(model, model.recurrent(group.mixer), ranks);
 }
 
 ParameterCount parameters(const Architecture& model) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "workloads/architecture/architecture.hpp"
+#include "workloads/architecture/mapping.hpp"
 
 namespace roofcast::workloads {
 
@@ -30,6 +31,11 @@ struct LayerParameters {
   }
 };
 LayerParameters layer_parameters(const Architecture& architecture, const LayerGroup& group);
+
+// Parameters of the projections of a layer's mixer that a rank holds beyond its 1/tensor_parallel: down projections to
+// latents and gates, and the copies of heads of keys where there are fewer heads than ranks.
+double repeated_parameters(const Architecture& architecture, const LayerGroup& group,
+                           const Mapping& mapping);
 
 // The parameters of the whole model.
 struct ParameterCount {

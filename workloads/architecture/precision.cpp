@@ -87,4 +87,25 @@ void read(base::Fields& f, Precision& precision) {
   component("head", precision.head, precision.plain);
 }
 
+std::string read_named(base::Fields& f, std::string_view key) {
+  std::string id;
+  if (!f.is_map(key)) {
+    f.text(key, id, base::optional);
+    return id;
+  }
+  f.group(
+      key,
+      [&](base::Fields& g) {
+        g.text("base", id);
+        for (const std::string_view changed :
+             {"weights", "activations", "group_size", "sparse", "kv_cache", "state", "index",
+              "attention", "attention_output", "recurrent", "mlp", "experts", "shared", "latent",
+              "head"}) {
+          g.take(changed);
+        }
+      },
+      base::optional);
+  return id;
+}
+
 }  // namespace roofcast::workloads

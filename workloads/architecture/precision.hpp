@@ -46,6 +46,10 @@ struct Precision {
 
 void read(base::Fields& f, Precision& precision);
 
+// Of the precision that a document names as an id, or as `{base: id}` with changes: the id. The changes are read where
+// the precision is used. Empty where the key is absent.
+std::string read_named(base::Fields& f, std::string_view key);
+
 // B, the weights of a linear layer.
 constexpr base::Bytes weight_bytes(double elements, const LinearFormat& format) {
   return base::bytes_of(elements, format.weights, format.storage);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "base/integers.hpp"
 #include "workloads/graph/graph_builder.hpp"
 #include "workloads/graph/unfused_kernels.hpp"
 
@@ -11,6 +12,30 @@ namespace {
 // causal pairs, since first and last tokens are dealt out evenly.
 std::int64_t balanced_before(std::int64_t cached, std::int64_t all, std::int64_t own) {
   return cached + (all - own) / 2;
+}
+
+// Whether a prompt attends to the keys that an index chose, in the latent space, and not to all keys in full heads with a
+// mask: the form with fewer multiply-adds a head, expansion and absorption included. DeepSeek serves short prompts of
+// DeepSeek-V3.2 with the mask (arXiv 2512.02556).
+//
+// absorbing  multiply-adds that a token brings to queries and outputs, or a key to its expansion
+// all        queries that see no more keys than top_k
+bool attends_to_chosen(const AttentionShape& a, std::int64_t queries, std::int64_t cached) {
+  const std::int64_t top_k = a.index.top_k;
+  if (top_k == 0 || queries + cached <= top_k) {
+    return false;
+  }
+  const auto seen = [&](std::int64_t first) {  // by the first queries
+    return base::as_double(first) * (base::as_double(cached) + 0.5 * base::as_double(first + 1));
+  };
+  const std::int64_t all = std::max(top_k - cached, std::int64_t{0});
+  const double absorbing = base::as_double(a.kv_rank * (a.nope_dim + a.value_dim));
+  const double chosen = seen(all) + base::as_double((queries - all) * top_k);
+  const double latents =
+      chosen * base::as_double(2 * a.kv_rank + a.rope_dim) + base::as_double(queries) * absorbing;
+  const double heads = seen(queries) * base::as_double(a.nope_dim + a.rope_dim + a.value_dim) +
+                       base::as_double(queries + cached) * absorbing;
+  return latents < heads;
 }
 
 struct RecurrentNames {
@@ -180,6 +205,14 @@ void GraphBuilder::prefill_attention(const AttentionHeads& heads, double passed_
     collective("attention.ring", CollectiveKind::send_receive, passed, 2,
                count * static_cast<double>(cp_ - 1), tp_ * (cp_ - 1));
     graph_.back().overlapped = true;
+    // The gradients of keys and values travel with them.
+    std::get<Collective>(graph_.back().op).backward_bytes = 2.0 * passed;
+    // The output of each other rank's keys is added to the sum, which is in fp32 (NVIDIA/TransformerEngine
+    // pytorch/attention/dot_product_attention/context_parallel.py).
+    const double outputs =
+        static_cast<double>(sequences * chunk_ * heads.query_heads * heads.value_dim);
+    elementwise("attention.merge_parts", outputs * (kHiddenBytes + 4.0), outputs * 4.0,
+                count * static_cast<double>(cp_ - 1));
   }
 }
 
@@ -247,8 +280,8 @@ void GraphBuilder::grouped_query(const LayerGroup& layer, double count) {
 }
 
 // Decode attends in the latent space, with weights absorbed into queries and outputs. Prefill expands the latent of
-// new and cached tokens to full heads. Where an index has chosen keys, prefill also attends in the latent space, to
-// the chosen keys.
+// new and cached tokens to full heads. Where an index chooses keys, prefill attends in the latent space too, to the
+// chosen keys, if that is less work.
 void GraphBuilder::latent(double count) {
   const AttentionShape& a = model_.attention;
   const LinearFormat format = precision_.attention;
@@ -256,7 +289,8 @@ void GraphBuilder::latent(double count) {
   const std::int64_t cache = a.kv_rank + a.rope_dim;
   const std::int64_t qk = a.nope_dim + a.rope_dim;
   const std::int64_t keys = batch_.prefill_tokens + batch_.cached_tokens;
-  const bool chosen = a.index.top_k > 0 && keys > a.index.top_k;  // in prefill
+  const bool chosen =
+      attends_to_chosen(a, batch_.prefill_tokens, batch_.cached_tokens);  // in prefill
   linear("attention.down", tokens_, a.q_rank + cache, hidden_, format, count);
   elementwise("attention.latent_norm",
               static_cast<double>(tokens_ * (a.q_rank + cache)) * kHiddenBytes,

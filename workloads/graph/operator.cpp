@@ -24,7 +24,7 @@ std::string_view name(CollectiveKind kind) {
 }
 
 std::int64_t ranks_in_a_domain(const Collective& op, std::int64_t domain) {
-  return std::clamp<std::int64_t>(domain / op.stride, 1, op.ranks);
+  return std::clamp<std::int64_t>((domain + op.stride - 1) / op.stride, 1, op.ranks);
 }
 
 std::string_view name(AllReduceKernels kernels) {

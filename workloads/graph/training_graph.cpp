@@ -146,7 +146,9 @@ bool repeats(const Call& call, const Recompute& recompute) {
   return (recompute.has(Module::norms) && call.in_layers && norm) ||
          (recompute.has(Module::attention) &&
           (std::holds_alternative<PrefillAttention>(call.op) || name == "attention.scores" ||
-           name == "attention.dropout")) ||
+           name == "attention.dropout" || name == "attention.ring" ||
+           name == "attention.merge_parts" || name == "attention.to_heads" ||
+           name == "attention.to_tokens")) ||
          (recompute.has(Module::mla_up) && is_mla_up(name)) ||
          (recompute.has(Module::mlp) && name.starts_with("mlp.") && !norm) ||
          (recompute.has(Module::expert_activation) && name == "moe.activation") ||

@@ -13,6 +13,8 @@
 //                                             (MooreThreads/SimuMax@4dcaae5 configs/system)
 //              recurrence, index              two products for each one of the forward pass
 //              memory-bound kernels           read what the forward pass read and wrote, write what it read
+//              ring attention                 keys and values go around again, and their gradients with them
+//                                             (NVIDIA/TransformerEngine pytorch/attention, AttnFuncWithCPAndKVP2P)
 //              collectives                    the opposite of each: gather and scatter change places. Tokens that tensor
 //                                             parallelism gathers are in the format of the product; what it reduces and
 //                                             scatters is in 16 bits (NVIDIA/TransformerEngine pytorch/distributed.py)

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "base/nearest.hpp"
 #include "workloads/hugging_face/hugging_face_parts.hpp"
+#include "workloads/hugging_face/hugging_face_precision.hpp"
 
 namespace roofcast::workloads {
 namespace {
@@ -32,6 +34,13 @@ std::string_view key_of_text(const Node& config) {
     }
   }
   return "";
+}
+
+const HuggingFaceFamily* family_named(std::string_view model_type) {
+  const auto& families = hugging_face_families();
+  const auto it = std::find_if(families.begin(), families.end(),
+                               [&](const auto& family) { return family.model_type == model_type; });
+  return it != families.end() ? &*it : nullptr;
 }
 
 const HuggingFaceFamily* family_of(const Node& config) {
@@ -62,8 +71,8 @@ constexpr DecidingKey kDeciding[] = {
     {"num_local_experts", "mixtral"},         {"num_experts", "qwen3_moe"},
     {"num_key_value_heads", "llama"},         {"intermediate_size", "llama"}};
 
-// "; its keys kv_lora_rank, n_routed_experts decide: they are those of "deepseek_v3", ..."
-std::string deciding_keys(const Node& config) {
+// "; the keys kv_lora_rank, n_routed_experts decide …": of a file that can be read as a model of their family.
+std::string deciding_keys(const Node& config, const std::function<bool(std::string_view)>& reads) {
   std::vector<std::string_view> found;
   std::string_view family;
   for (const DecidingKey& deciding : kDeciding) {
@@ -72,11 +81,12 @@ std::string deciding_keys(const Node& config) {
       family = family.empty() ? deciding.family : family;
     }
   }
-  return found.empty() ? ""
-                       : fmt::format(
-                             "; the keys {} decide what a layer is: if they mean what they mean in "
-                             "\"{}\", write that as model_type",
-                             fmt::join(found, ", "), family);
+  return found.empty() || !reads(family)
+             ? ""
+             : fmt::format(
+                   "; the keys {} decide what a layer is: if they mean what they mean in "
+                   "\"{}\", write that as model_type",
+                   fmt::join(found, ", "), family);
 }
 
 // Of a family whose layers are not modelled: the key that says so.
@@ -95,7 +105,9 @@ bool refused(const Node& config, base::Problems& problems) {
   return false;
 }
 
-void report_family(const Node& config, base::Problems& problems) {
+// `reads`: whether the file is without problems as a model of a family.
+void report_family(const Node& config, const std::function<bool(std::string_view)>& reads,
+                   base::Problems& problems) {
   if (refused(config, problems)) {
     return;
   }
@@ -112,7 +124,7 @@ void report_family(const Node& config, base::Problems& problems) {
   }
   problems.add(named != nullptr ? named->place : config.place,
                type != nullptr ? "model_type" : "architectures",
-               fmt::format("{}{} (supported: {})", message, deciding_keys(config),
+               fmt::format("{}{} (supported: {})", message, deciding_keys(config, reads),
                            fmt::join(supported, ", ")));
 }
 
@@ -167,15 +179,33 @@ std::string name_of(const Node& config, const Node& text, const HuggingFaceFamil
                                                                 : std::string(family.model_type);
 }
 
+// As vLLM reads it: YaRN stretches the context of the training before, linear and dynamic scaling that of the file.
+Figure longest_context(HuggingFaceConfig& c) {
+  Figure longest = c.required("max_position_embeddings");
+  const Node* scaling = c.find(c.first_of({"rope_scaling", "rope_parameters"}));
+  if (scaling == nullptr || !scaling->is_map()) {
+    return longest;
+  }
+  HuggingFaceConfig rope = c.at(*scaling, "rope_scaling");
+  const std::string type = rope.text(rope.first_of({"rope_type", "type"}));
+  const bool yarn = type.ends_with("yarn");
+  if ((!yarn && type != "linear" && type != "dynamic") || !rope.has("factor")) {
+    return longest;
+  }
+  const Figure before = yarn ? rope.optional("original_max_position_embeddings", 0) : longest;
+  const double stretched =
+      std::min(static_cast<double>(before.value) * rope.required_number("factor"), 1e15);
+  if (stretched > static_cast<double>(longest.value)) {
+    longest = {static_cast<std::int64_t>(stretched), rope.place_of("factor")};
+  }
+  return longest;
+}
+
 void head_of(HuggingFaceModel& m, const Node& config, const HuggingFaceFamily& family) {
   HuggingFaceConfig& c = m.config;
   const base::Place& top = config.place;
   m.set("", "name", name_of(config, c.node(), family), top);
-  const NativePrecision native = native_precision(config, c.node(), m.notes);
-  if (!native.id.empty()) {
-    m.set("", "native_precision", native.id, native.place);
-  }
-  m.set("", "max_context", c.required("max_position_embeddings"));
+  m.set("", "max_context", longest_context(c));
   m.set("", "hidden", c.required("hidden_size"));
   m.set("", "vocab", c.required("vocab_size"));
 }
@@ -205,6 +235,33 @@ void tail_of(HuggingFaceModel& m, const Node& config, const HuggingFaceFamily& f
   }
 }
 
+// The document of a model of `family`. `key`: of its language model, or empty.
+Node translated(const Node& config, std::string_view key, const HuggingFaceFamily& family,
+                base::Problems& problems) {
+  const Node& text = key.empty() ? config : *config.find(key);
+  HuggingFaceModel m{
+      HuggingFaceConfig(text, std::string(key), problems, family.keys), {}, {}, {}, false, {}};
+  m.document.kind = Node::Kind::map;
+  m.document.place = config.place;
+  m.document.reference = config.reference;
+  if (!key.empty()) {
+    m.notes.push_back(fmt::format(
+        "Only the language model ({}) is described: encoders of images or sound are not.", key));
+  }
+  HuggingFaceConfig outer(config, "", problems);
+  refuse_encoders(outer);
+  head_of(m, config, family);
+  HuggingFaceConfig& tied = m.config.has("tie_word_embeddings") ? m.config : outer;
+  m.set("", "tied_embeddings", tied.flag("tie_word_embeddings", family.tied),
+        tied.place_of("tie_word_embeddings"));
+  family.translate(m);
+  native_precision(m, config);
+  refuse_contradictions(m, family);
+  refuse_unread(m, family.model_type);
+  tail_of(m, config, family);
+  return std::move(m.document);
+}
+
 }  // namespace
 
 bool is_hugging_face(const Node& document) {
@@ -219,29 +276,17 @@ Node from_hugging_face(const Node& config) {
   const bool named = scalar_at(text, "model_type") != nullptr;
   family = family == nullptr && !named ? family_of(config) : family;
   if (family == nullptr) {
-    report_family(named ? text : config, problems);
+    const auto reads = [&](std::string_view model_type) {
+      base::Problems silent;
+      translated(config, key, *family_named(model_type), silent);
+      return silent.size() == 0;
+    };
+    report_family(named ? text : config, reads, problems);
     problems.throw_if_any();
   }
-  HuggingFaceModel m{
-      HuggingFaceConfig(text, std::string(key), problems, family->keys), {}, {}, {}, false, {}};
-  m.document.kind = Node::Kind::map;
-  m.document.place = config.place;
-  m.document.reference = config.reference;
-  if (!key.empty()) {
-    m.notes.push_back(fmt::format(
-        "Only the language model ({}) is described: encoders of images or sound are not.", key));
-  }
-  HuggingFaceConfig outer(config, "", problems);
-  refuse_encoders(outer);
-  head_of(m, config, *family);
-  HuggingFaceConfig& tied = m.config.has("tie_word_embeddings") ? m.config : outer;
-  m.set("", "tied_embeddings", tied.flag("tie_word_embeddings", family->tied),
-        tied.place_of("tie_word_embeddings"));
-  family->translate(m);
-  refuse_contradictions(m, *family);
-  tail_of(m, config, *family);
+  Node document = translated(config, key, *family, problems);
   problems.throw_if_any();
-  return std::move(m.document);
+  return document;
 }
 
 }  // namespace roofcast::workloads

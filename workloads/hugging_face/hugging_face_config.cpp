@@ -15,7 +15,16 @@ using base::Node;
 
 HuggingFaceConfig::HuggingFaceConfig(const Node& node, std::string path, base::Problems& problems,
                                      HuggingFaceKeys keys)
-    : node_(&node), fields_(node, std::move(path), problems), problems_(&problems), keys_(keys) {}
+    : node_(&node),
+      asked_(std::make_shared<std::set<std::string, std::less<>>>()),
+      fields_(node, std::move(path), problems),
+      problems_(&problems),
+      keys_(keys) {}
+
+const Node* HuggingFaceConfig::find(std::string_view key) const {
+  asked_->emplace(own(key));
+  return node_->find(own(key));
+}
 
 std::string_view HuggingFaceConfig::own(std::string_view key) const {
   std::string_view missing = key;
@@ -38,7 +47,8 @@ std::int64_t HuggingFaceConfig::fallback_of(std::string_view key) const {
 }
 
 bool HuggingFaceConfig::has(std::string_view key) const {
-  return fields_.has(own(key)) || fallback_of(key) > 0;
+  const Node* found = find(key);
+  return (found != nullptr && !found->is_null()) || fallback_of(key) > 0;
 }
 
 bool HuggingFaceConfig::is_null(std::string_view key) const {
@@ -47,7 +57,7 @@ bool HuggingFaceConfig::is_null(std::string_view key) const {
 }
 
 base::Place HuggingFaceConfig::place_of(std::string_view key) const {
-  const Node* found = find(key);
+  const Node* found = node_->find(own(key));
   return found != nullptr ? found->place : node_->place;
 }
 
@@ -82,6 +92,7 @@ Figure HuggingFaceConfig::required(std::string_view key, base::Range range) {
 
 Figure HuggingFaceConfig::optional(std::string_view key, std::int64_t fallback, base::Range range) {
   fallback = fallback_of(key) > 0 ? fallback_of(key) : fallback;
+  find(key);
   Figure figure{fallback, place_of(key)};
   fields_.integer(own(key), figure.value, range, base::optional);
   const auto value = static_cast<double>(figure.value);
@@ -100,12 +111,14 @@ double HuggingFaceConfig::required_number(std::string_view key) {
 }
 
 bool HuggingFaceConfig::flag(std::string_view key, bool fallback) {
+  find(key);
   fields_.flag(own(key), fallback, base::optional);
   return fallback;
 }
 
 std::string HuggingFaceConfig::text(std::string_view key) {
   std::string value;
+  find(key);
   fields_.text(own(key), value, base::optional);
   return value;
 }

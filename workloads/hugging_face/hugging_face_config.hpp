@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,13 +34,18 @@ struct HuggingFaceKey {
 using HuggingFaceKeys = std::span<const HuggingFaceKey>;
 
 // Unlike a document of our own, a configuration may hold any other key. null is the same as absent.
-// Functions take usual keys, and read them as `keys` say.
+// Functions take usual keys, and read them as `keys` say. The keys that anyone asks for are kept, in this and in its
+// copies.
 class HuggingFaceConfig {
  public:
   HuggingFaceConfig(const base::Node& node, std::string path, base::Problems& problems,
                     HuggingFaceKeys keys = {});
 
   const base::Node& node() const { return *node_; }
+  // The value of a key, nullptr where the file lacks it.
+  const base::Node* find(std::string_view key) const;
+  // The keys that were asked for so far, as this file spells them.
+  const std::set<std::string, std::less<>>& asked() const { return *asked_; }
   // Whether the file has it, or the family's class a figure for it.
   bool has(std::string_view key) const;
   bool is_null(std::string_view key) const;  // written as null
@@ -70,21 +77,12 @@ class HuggingFaceConfig {
   std::string_view own(std::string_view key) const;  // how this file spells it
   bool is_renamed(std::string_view key) const { return own(key) != key; }
   std::int64_t fallback_of(std::string_view key) const;
-  const base::Node* find(std::string_view key) const { return node_->find(own(key)); }
 
   const base::Node* node_;
+  std::shared_ptr<std::set<std::string, std::less<>>> asked_;
   base::Fields fields_;
   base::Problems* problems_;
   HuggingFaceKeys keys_;
 };
-
-// The id of the precision in which the weights are published. Empty, with a note, where no precision of the catalog
-// clearly matches. `outer` may hold the keys that the configuration of the language model lacks.
-struct NativePrecision {
-  std::string id;
-  base::Place place;
-};
-NativePrecision native_precision(const base::Node& outer, const base::Node& text,
-                                 std::vector<std::string>& notes);
 
 }  // namespace roofcast::workloads

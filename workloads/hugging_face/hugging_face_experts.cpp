@@ -15,6 +15,7 @@ void olmoe(HuggingFaceModel& m) {
   gqa(m, {0, false, true});
   m.set("attention", "joint_qk_norm", true, m.config.node().place);
   moe(m, "intermediate_size");
+  popular_experts(m);
 }
 
 void phimoe(HuggingFaceModel& m) {
@@ -25,17 +26,19 @@ void phimoe(HuggingFaceModel& m) {
   gqa(m, {});
   window(m);
   moe(m, "intermediate_size");
+  popular_experts(m);
 }
 
 void granitemoe(HuggingFaceModel& m) {
   start_layers(m, "attention", "moe");
   gqa(m, {});
   moe(m, "intermediate_size");
+  popular_experts(m);
 }
 
 // The configuration of a part, which a required key names.
 HuggingFaceConfig part(HuggingFaceConfig& c, std::string_view key) {
-  const Node* found = c.node().find(key);
+  const Node* found = c.find(key);
   if (found == nullptr || !found->is_map()) {
     c.problem(c.place_of(key), key, fmt::format("the group \"{}\" is required", key));
   }
@@ -54,6 +57,7 @@ void dbrx(HuggingFaceModel& m) {
   m.set("moe", "top_k", experts.required("moe_top_k"));
   m.set("moe", "intermediate", experts.required("ffn_hidden_size"));
   m.set("moe", "gated", true, count.place);
+  popular_experts(m);
 }
 
 // Layers from moe_layer_start_index to moe_layer_end_index (-1: the last) have experts, every moe_layer_interval-th.
@@ -79,11 +83,12 @@ void ernie_moe(HuggingFaceModel& m) {
   if (moe(m, "moe_intermediate_size")) {
     shared_experts(m, c.optional("moe_num_shared_experts", 2), c.required("moe_intermediate_size"));
   }
+  mtp(m, "num_nextn_predict_layers");
 }
 
 // A number, or a list with the same number for each layer.
 Figure of_all_layers(HuggingFaceConfig& c, std::string_view key) {
-  const Node* list = c.has(key) ? c.node().find(key) : nullptr;
+  const Node* list = c.has(key) ? c.find(key) : nullptr;
   if (list == nullptr || !list->is_sequence() || list->items.empty()) {
     return c.required(key);
   }
@@ -118,6 +123,7 @@ void hunyuan_moe(HuggingFaceModel& m) {
   } else if (mixed) {
     shared_experts(m, {1, width.place}, width);
   }
+  popular_experts(m);
 }
 
 void bailing_moe(HuggingFaceModel& m) {
@@ -130,8 +136,12 @@ void bailing_moe(HuggingFaceModel& m) {
   gqa(m, {});
   mlp(m);
   if (moe(m, "moe_intermediate_size")) {
-    shared_experts(m, c.optional("num_shared_experts", 0), c.required("moe_intermediate_size"));
+    constexpr std::string_view kOwnWidth = "moe_shared_expert_intermediate_size";
+    shared_experts(m, c.optional("num_shared_experts", 0),
+                   c.required(c.has(kOwnWidth) ? kOwnWidth : "moe_intermediate_size"));
   }
+  popular_experts(m);
+  mtp(m, "num_nextn_predict_layers");
 }
 
 // Queries of all heads from one low rank. moe_layers_enum names the layers with experts: all but the first where it lacks.

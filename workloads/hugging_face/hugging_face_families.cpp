@@ -17,7 +17,8 @@ constexpr std::int64_t kDeltaNetChunk = 64;
 // Qwen2 and Qwen3: with use_sliding_window the layers from max_window_layers on have sliding attention.
 void qwen_window(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
-  if (!c.flag("use_sliding_window", false) || c.is_null("sliding_window")) {
+  const bool no_window = c.is_null("sliding_window");
+  if (!c.flag("use_sliding_window", false) || no_window) {
     return;
   }
   const auto first = static_cast<std::size_t>(c.optional("max_window_layers", 28).value);
@@ -39,6 +40,8 @@ void dense_then_experts(HuggingFaceModel& m) {
       }
       m.layers[i].ffn = item.text == "dense" ? "mlp" : "moe";
     }
+    c.optional("first_k_dense_replace", 0);
+    c.optional("moe_layer_freq", 1);
     return;
   }
   const Figure first = c.required("first_k_dense_replace", base::not_negative);
@@ -131,7 +134,8 @@ void qwen3(HuggingFaceModel& m) {
 void qwen3_moe(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
   start_layers(m, "attention", "moe");
-  if (c.flag("use_sliding_window", false) && !c.is_null("sliding_window")) {
+  const bool no_window = c.is_null("sliding_window");
+  if (c.flag("use_sliding_window", false) && !no_window) {
     slide_all(m);
   }
   sparse_step(m);
@@ -139,6 +143,7 @@ void qwen3_moe(HuggingFaceModel& m) {
   window(m);
   mlp(m);
   moe(m, "moe_intermediate_size");
+  popular_experts(m);
 }
 
 void mixtral(HuggingFaceModel& m) {
@@ -149,6 +154,7 @@ void mixtral(HuggingFaceModel& m) {
   gqa(m, {});
   window(m);
   moe(m, "intermediate_size");
+  popular_experts(m);
 }
 
 // Every full_attention_interval-th layer has full attention, the others a gated delta net.
@@ -183,6 +189,7 @@ void qwen_experts(HuggingFaceModel& m) {
       m.set("moe", "shared_gate", true, width.place);
     }
   }
+  popular_experts(m);
 }
 
 void qwen2_moe(HuggingFaceModel& m) {
@@ -229,7 +236,17 @@ void dense_and_shared(HuggingFaceModel& m, bool qk_norm) {
   mtp(m, "num_nextn_predict_layers");
 }
 
-void glm4_moe(HuggingFaceModel& m) { dense_and_shared(m, false); }
+// Its class multiplies the router in fp32.
+void fp32_router(HuggingFaceModel& m) {
+  if (m.feeds("moe")) {
+    m.set("moe", "fp32_router", true, m.config.node().place);
+  }
+}
+
+void glm4_moe(HuggingFaceModel& m) {
+  dense_and_shared(m, false);
+  fp32_router(m);
+}
 
 void dots1(HuggingFaceModel& m) { dense_and_shared(m, true); }
 
@@ -245,6 +262,7 @@ void gpt_oss(HuggingFaceModel& m) {
     m.set("attention", "window", c.optional("sliding_window", 128, base::at_least_one));
   }
   moe(m, "intermediate_size");
+  popular_experts(m);
 }
 
 void minimax_m2(HuggingFaceModel& m) {
@@ -264,7 +282,8 @@ void minimax_m2(HuggingFaceModel& m) {
     const Figure width = c.optional("shared_intermediate_size", 0);
     shared_experts(m, {1, width.place}, width);
   }
-  if (c.flag("use_mtp", true)) {
+  fp32_router(m);
+  if (c.has("num_mtp_modules") && c.flag("use_mtp", true)) {
     mtp(m, "num_mtp_modules");
     const auto layers = c.optional("mtp_transformer_layers", 1, {1.0, 100.0}).value;
     const HuggingFaceLayers one = m.mtp;
@@ -280,7 +299,7 @@ void llama4(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
   start_layers(m, "attention", "mlp");
   const bool chunked = !c.is_null("attention_chunk_size");
-  const Node* rope = c.node().find("no_rope_layers");
+  const Node* rope = c.find("no_rope_layers");
   rope = rope != nullptr && rope->is_sequence() && rope->items.empty()
              ? nullptr
              : c.list_of_layers("no_rope_layers", m.layers.size());
@@ -307,6 +326,7 @@ void llama4(HuggingFaceModel& m) {
     const Figure width = c.required("intermediate_size");
     shared_experts(m, {1, width.place}, width);
   }
+  popular_experts(m);
 }
 
 void sparse_index(HuggingFaceModel& m, std::int64_t heads) {
@@ -339,6 +359,14 @@ void deepseek(HuggingFaceModel& m) {
   mtp(m, "num_nextn_predict_layers");
 }
 
+// Its class has no bias; topk_method says where a file has one nevertheless.
+void deepseek_v2(HuggingFaceModel& m) {
+  deepseek(m);
+  if (m.config.text("topk_method") != "noaux_tc") {
+    popular_experts(m);
+  }
+}
+
 void deepseek_v3(HuggingFaceModel& m) {
   deepseek(m);
   if (m.config.has("index_topk")) {
@@ -363,7 +391,7 @@ constexpr HuggingFaceFamily kOtherFamilies[] = {
     {"llama", "LlamaForCausalLM", llama},
     {"llama4_text", "Llama4ForCausalLM", llama4},
     {"granite", "GraniteForCausalLM", llama},
-    {"smollm3", "SmolLM3ForCausalLM", llama},
+    {"smollm3", "SmolLM3ForCausalLM", llama, {}, true},
     {"seed_oss", "SeedOssForCausalLM", seed_oss},
     {"olmo2", "Olmo2ForCausalLM", olmo2},
     {"phi3", "Phi3ForCausalLM", phi3},
@@ -376,7 +404,7 @@ constexpr HuggingFaceFamily kOtherFamilies[] = {
     {"qwen3_next", "Qwen3NextForCausalLM", qwen3_next},
     {"qwen3_5_text", "Qwen3_5ForCausalLM", qwen3_5},
     {"qwen3_5_moe_text", "Qwen3_5MoeForCausalLM", qwen3_5_moe},
-    {"deepseek_v2", "DeepseekV2ForCausalLM", deepseek},
+    {"deepseek_v2", "DeepseekV2ForCausalLM", deepseek_v2},
     {"deepseek_v3", "DeepseekV3ForCausalLM", deepseek_v3},
     {"deepseek_v32", "DeepseekV32ForCausalLM", deepseek_v32},
     {"kimi_k2", "DeepseekV3ForCausalLM", deepseek_v3},

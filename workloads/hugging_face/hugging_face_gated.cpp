@@ -38,6 +38,8 @@ void gemma3(HuggingFaceModel& m) {
   gqa(m, {256, false, true});
   window(m);
   mlp(m);
+  // What scales its rotary embedding has scaled max_position_embeddings too.
+  m.set("", "max_context", m.config.required("max_position_embeddings"));
   leave_out(m, kMoreNorms);
 }
 
@@ -92,7 +94,7 @@ void chatglm(HuggingFaceModel& m) {
 void exaone4(HuggingFaceModel& m) {
   HuggingFaceConfig& c = m.config;
   start_layers(m, "attention", "mlp");
-  const base::Node* pattern = c.node().find("sliding_window_pattern");
+  const base::Node* pattern = c.find("sliding_window_pattern");
   const bool is_text = pattern != nullptr && pattern->text.find_first_of("LG") != std::string::npos;
   if (is_text && !c.is_null("sliding_window") && !c.has("layer_types")) {
     for (std::size_t i = 0; i + 1 < m.layers.size(); ++i) {

@@ -97,6 +97,7 @@ void jamba(HuggingFaceModel& m) {
                SelectionNorm::weighted);
   mlp(m);
   moe(m, "intermediate_size");
+  popular_experts(m);
 }
 
 void bamba(HuggingFaceModel& m) {
@@ -136,6 +137,7 @@ void granitemoehybrid(HuggingFaceModel& m) {
     const Figure width = c.optional("shared_intermediate_size", 1024);
     shared_experts(m, {1, width.place}, width);
   }
+  popular_experts(m);
 }
 
 // Attention and Mamba side by side in every layer. Each has a projection of its own, so they are two layers here.
@@ -171,7 +173,7 @@ void kimi_linear(HuggingFaceModel& m) {
   start_layers(m, "attention", "moe");
   const auto dense = c.optional("first_k_dense_replace", 0).value;
   const auto every = c.optional("moe_layer_freq", 1, base::at_least_one).value;
-  const Node* node = c.node().find("linear_attn_config");
+  const Node* node = c.find("linear_attn_config");
   if (node == nullptr || !node->is_map()) {
     c.required("linear_attn_config");
     return;
@@ -230,6 +232,7 @@ constexpr HuggingFaceKey kMambaOfHybrids[] = {{"mamba_num_heads", "mamba_n_heads
 
 constexpr HuggingFaceKey kKimiLinear[] = {
     {"num_experts_per_tok", "num_experts_per_token"},
+    {"n_group", "num_expert_group"},
     {"max_position_embeddings", "model_max_length", 1'048'576}};
 
 constexpr HuggingFaceFamily kHybridFamilies[] = {

@@ -86,7 +86,7 @@ HuggingFaceLayers blocks(HuggingFaceModel& m, std::string_view list_key,
                          std::string_view pattern_key) {
   HuggingFaceConfig& c = m.config;
   HuggingFaceLayers layers;
-  const Node* list = c.has(list_key) ? c.node().find(list_key) : nullptr;
+  const Node* list = c.has(list_key) ? c.find(list_key) : nullptr;
   if (list != nullptr && list->is_sequence()) {
     if (list->items.size() > kMostBlocks) {
       c.problem(list->place, list_key, fmt::format("has more than {} layers", kMostBlocks));
@@ -123,6 +123,23 @@ HuggingFaceLayers blocks(HuggingFaceModel& m, std::string_view list_key,
     layers.push_back(layer);
   }
   return layers;
+}
+
+// Layers may be written both ways, but not in two orders.
+void refuse_another_order(HuggingFaceModel& m, std::string_view list_key,
+                          std::string_view pattern_key) {
+  HuggingFaceConfig& c = m.config;
+  const std::string pattern = c.has(list_key) ? c.text(pattern_key) : "";
+  bool same = pattern.empty() || pattern.size() == m.layers.size();
+  for (std::size_t i = 0; same && i < pattern.size(); ++i) {
+    HuggingFaceLayer layer;
+    set_block(layer, pattern.substr(i, 1));
+    same = layer.is_like(m.layers[i]);
+  }
+  if (!same) {
+    c.problem(c.place_of(pattern_key), pattern_key,
+              fmt::format("says other layers than {}", list_key));
+  }
 }
 
 // Joins a layer that is a mixer and the next one that is a feed-forward into one layer that is both.
@@ -184,6 +201,7 @@ void nemotron_h(HuggingFaceModel& m) {
     c.required(key);
   }
   m.layers = blocks(m, "layers_block_type", "hybrid_override_pattern");
+  refuse_another_order(m, "layers_block_type", "hybrid_override_pattern");
   const auto count = c.optional("num_hidden_layers", static_cast<std::int64_t>(m.layers.size()));
   if (!m.layers.empty() && count.value != static_cast<std::int64_t>(m.layers.size())) {
     c.problem(c.place_of(key), key,
@@ -199,7 +217,7 @@ void nemotron_h(HuggingFaceModel& m) {
   if (moe(m, "moe_intermediate_size", false)) {
     const Figure shared = c.optional("n_shared_experts", 1);
     const Figure width = c.optional("moe_shared_expert_intermediate_size", 0);
-    shared_experts(m, {shared.value > 0 ? 1 : 0, shared.place}, width);
+    shared_experts(m, shared, width);
     if (c.has("moe_latent_size")) {
       m.set("moe", "latent", c.required("moe_latent_size"));
     }

@@ -147,7 +147,7 @@ void leave_out(HuggingFaceModel& m, std::string_view note) { m.notes.emplace_bac
 void refuse(HuggingFaceConfig& c, std::initializer_list<std::string_view> keys,
             std::string_view why) {
   for (const std::string_view key : keys) {
-    const Node* found = c.node().find(key);
+    const Node* found = c.find(key);
     if (found != nullptr && !found->is_null() && found->text != "false" && found->text != "0") {
       c.problem(found->place, key, why);
     }
@@ -254,8 +254,14 @@ bool moe(HuggingFaceModel& m, std::string_view intermediate_key, bool gated) {
   if (!m.feeds("moe")) {
     return false;
   }
-  const Figure experts =
-      c.required(c.first_of({"n_routed_experts", "num_experts", "num_local_experts"}));
+  constexpr std::string_view kCounts[] = {"n_routed_experts", "num_experts", "num_local_experts"};
+  const std::string_view key = c.first_of({kCounts[0], kCounts[1], kCounts[2]});
+  const Figure experts = c.required(key);
+  for (const std::string_view other : kCounts) {
+    if (other != key && c.has(other) && c.optional(other, 0).value != experts.value) {
+      c.problem(c.place_of(other), other, fmt::format("differs from {}, {}", key, experts.value));
+    }
+  }
   m.set("moe", "experts", experts);
   m.set("moe", "top_k", c.required(c.first_of({"num_experts_per_tok", "experts_per_token"})));
   if (const Figure groups = c.optional("n_group", 1, base::at_least_one); groups.value > 1) {
@@ -271,6 +277,19 @@ void shared_experts(HuggingFaceModel& m, const Figure& count, const Figure& inte
   if (count.value > 0 && intermediate.value > 0) {
     m.set("moe", "shared_experts", count);
     m.set("moe", "shared_intermediate", intermediate);
+  }
+}
+
+void popular_experts(HuggingFaceModel& m) {
+  if (m.feeds("moe")) {
+    m.set("expert_load", "variation", {1, m.config.node().place});
+    m.set(
+        "expert_load", "source",
+        std::string("assumed: what fits measured servers of models whose routers no bias balances"),
+        m.config.node().place);
+    leave_out(m,
+              "expert_load is assumed: no bias balances this router, and experts are taken to be "
+              "chosen as unevenly as fits measured servers.");
   }
 }
 

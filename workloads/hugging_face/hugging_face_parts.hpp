@@ -86,6 +86,8 @@ void mamba(HuggingFaceModel& m);
 // Sets the routed experts. Returns false when no layer has experts.
 bool moe(HuggingFaceModel& m, std::string_view intermediate_key, bool gated = true);
 void shared_experts(HuggingFaceModel& m, const Figure& count, const Figure& intermediate);
+// Experts of a router without a balancing bias are chosen unevenly: the assumption of the catalog's models.
+void popular_experts(HuggingFaceModel& m);
 // Sets the multi-token-prediction modules: one layer each, with full attention and the feed-forward of the last layer.
 void mtp(HuggingFaceModel& m, std::string_view key);
 
@@ -104,6 +106,10 @@ std::span<const HuggingFaceFamily> gated_families();   // and others of the usua
 std::span<const HuggingFaceFamily> plain_families();   // whose MLP is not gated
 std::span<const HuggingFaceFamily> expert_families();  // whose experts have keys of their own
 std::span<const HuggingFaceFamily> hybrid_families();  // with recurrent layers
+
+// Refuses keys that nobody asked for, if they change the work of models elsewhere or are misspelt. Keys whose parts are
+// merely left out become notes.
+void refuse_unread(HuggingFaceModel& m, std::string_view model_type);
 
 // Families with many kinds of layers, in hugging_face_nemotron.cpp.
 void nemotron_nas(HuggingFaceModel& m);

@@ -79,13 +79,13 @@ void mpt(HuggingFaceModel& m) {
   gqa(m, {});
   plain_mlp(m, c.optional("expansion_ratio", 4, base::at_least_one).value);
   if (c.flag("learned_pos_emb", true)) {
-    const base::Node* attention = c.node().find("attn_config");
+    const base::Node* attention = c.find("attn_config");
     const base::Node* alibi = attention != nullptr ? attention->find("alibi") : nullptr;
     if (alibi == nullptr || alibi->text != "true") {
       learned_positions(m);
     }
   }
-  if (const base::Node* attention = c.node().find("attn_config"); attention != nullptr) {
+  if (const base::Node* attention = c.find("attn_config"); attention != nullptr) {
     HuggingFaceConfig a = c.at(*attention, "attn_config");
     const std::string kind = a.text("attn_type");
     if (kind == "multiquery_attention") {
@@ -117,7 +117,7 @@ void gpt_neo(HuggingFaceModel& m) {
   learned_positions(m);
   std::vector<const base::Node*> kinds;
   static const base::Node kNone;
-  const base::Node* types = c.has("attention_types") ? c.node().find("attention_types") : nullptr;
+  const base::Node* types = c.has("attention_types") ? c.find("attention_types") : nullptr;
   for (const base::Node& part : (types != nullptr ? *types : kNone).items) {
     const bool counted = part.items.size() == 2 && part.items[1].is_scalar();
     const std::string repeats = counted ? part.items[1].text : "";

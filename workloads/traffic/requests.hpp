@@ -4,6 +4,7 @@
 // (workloads/traffic/request_traces.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -55,6 +56,17 @@ struct Stage {
 };
 inline constexpr base::Range kStageServers{1.0, 1e5};
 
+// The place of the n-th request, or of the first request of the n-th task.
+template <class Request>
+std::size_t start_of(const std::vector<Request>& requests, std::int64_t n, bool of_tasks) {
+  if (!of_tasks) {
+    return static_cast<std::size_t>(n);
+  }
+  const auto at =
+      std::find_if(requests.begin(), requests.end(), [&](const Request& r) { return r.task >= n; });
+  return static_cast<std::size_t>(at - requests.begin());
+}
+
 struct Requests {
   std::vector<Request> requests;  // by arrival
   std::int64_t available = 0;     // of a trace: requests with those that a limit leaves out
@@ -72,6 +84,11 @@ struct Requests {
     return std::span(blocks).subspan(request.first_block, request.block_count);
   }
 };
+
+// Scales the times of arrivals so that `arrivals` of them, which come from one of the requests to the other, come at
+// `rate`. 4,000 gaps of a poisson process are longer or shorter than their mean by some 2 %; scaled, they are not.
+void set_rate(Requests& requests, std::size_t from, std::size_t to, std::size_t arrivals,
+              base::Hertz rate);
 
 // Arrivals, inputs and outputs each have their own stream of random numbers, so another rate has the same lengths.
 Requests draw_requests(const Arrivals& arrivals, const Lengths& input, const Lengths& output,

@@ -23,10 +23,12 @@ namespace {
 constexpr std::size_t kWindows = 32;  // at least so many give a variance
 constexpr double kLeast = 0.1;        // a smaller index of dispersion weighs as much as this one
 constexpr double kFadingRatio = 1.1;  // of one κ that is tried to the next
+constexpr double kByChance = 3.0;     // standard errors
 
 struct Dispersion {
   double window_s = 0.0;
   double index = 0.0;  // variance over mean of the number of arrivals
+  double error = 0.0;  // its standard error where arrivals are Poisson
 };
 
 Dispersion dispersion(std::span<const Request> requests, base::Seconds from, double window_s,
@@ -47,7 +49,8 @@ Dispersion dispersion(std::span<const Request> requests, base::Seconds from, dou
   for (const double count : counts) {
     squares += (count - mean) * (count - mean);
   }
-  return {window_s, mean > 0.0 ? squares / static_cast<double>(windows - 1) / mean : 1.0};
+  const auto freedom = static_cast<double>(windows - 1);
+  return {window_s, mean > 0.0 ? squares / freedom / mean : 1.0, std::sqrt(2.0 / freedom)};
 }
 
 // For a given κ, the best I∞ − 1 is that of a line.
@@ -91,7 +94,10 @@ Burstiness burstiness_of(const TraceWindow& window) {
         dispersion(std::span(window.trace->requests).subspan(window.first, window.requests()),
                    window.from, length_s / static_cast<double>(windows), windows));
   }
-  return measured.size() < 2 ? Burstiness{1.0, window.rate} : fitted(measured);
+  const bool by_chance = std::all_of(measured.begin(), measured.end(), [](const Dispersion& d) {
+    return std::abs(d.index - 1.0) <= kByChance * d.error;
+  });
+  return measured.size() < 2 || by_chance ? Burstiness{1.0, window.rate} : fitted(measured);
 }
 
 Lengths lengths_of(const TraceWindow& window, std::int64_t Request::*tokens) {

@@ -5,8 +5,9 @@
 //   lengths     the distribution of its prompts and that of its answers, each on its own
 //   rate        requests over the length of the window
 //   burstiness  I∞ and κ (workloads/traffic/arrivals.hpp) that fit the trace's index of dispersion best, by least
-//               squares of relative errors. The windows are a mean gap long, two, four, … as long as 32 of them fit. A
-//               trace of fewer than 64 requests counts as Poisson
+//               squares of relative errors. The windows are a mean gap long, two, four, … as long as 32 of them fit.
+//               A trace counts as Poisson if it has fewer than 64 requests, or if no window's index is more than 3
+//               standard errors of Poisson arrivals, √(2 / (windows − 1)), from 1
 //
 // So a closed form knows neither the order of lengths, nor that long prompts may come together, nor swings that take
 // longer than 1/32 of the trace. A replay knows all of it.

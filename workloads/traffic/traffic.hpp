@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/units/square_seconds.hpp"
 #include "workloads/traffic/arrivals.hpp"
@@ -22,6 +23,12 @@ struct StageTime {
   base::SquareSeconds variance;
 };
 
+// Tokens of a prompt, and those of them that are already in the KV cache.
+struct Prompt {
+  std::int64_t input = 0;
+  std::int64_t cached = 0;
+};
+
 // A closed loop of `concurrency` clients over all replicas, or an open loop.
 struct Traffic {
   std::int64_t input_tokens = 0;   // mean
@@ -36,6 +43,8 @@ struct Traffic {
   StageTime stages = {};
   // The agents; the means above are over their turns.
   std::shared_ptr<const SampledAgents> agents = {};
+  // By the tokens that are computed, ascending. If null, lengths vary as `input`, and all find `cached_tokens`.
+  std::shared_ptr<const std::vector<Prompt>> prompts = {};
 };
 
 // Mean tokens of a sequence at a random instant of its decoding. Long answers decode longer, so they weigh more.

@@ -30,7 +30,9 @@ double adapter_parameters(const Adapters& adapters, const Architecture& model,
     const double queries = as_double(a.query_heads * a.head_dim);
     if (a.q_rank == 0) {
       add(AdaptedLayer::qkv,
-          (a.output_gate ? 2.0 : 1.0) * queries + 2.0 * as_double(layer.kv_heads * a.head_dim));
+          (a.output_gate ? 2.0 : 1.0) * queries +
+              2.0 * tp *
+                  as_double(base::ceil_div(layer.kv_heads, mapping.tensor_parallel) * a.head_dim));
     }
     add(AdaptedLayer::out, queries);
   }
@@ -40,6 +42,14 @@ double adapter_parameters(const Adapters& adapters, const Architecture& model,
     add(AdaptedLayer::down, width);
   }
   return as_double(adapters.rank) * widths;
+}
+
+double adapter_parameters(const Adapters& adapters, const Architecture& model) {
+  double all = 0.0;
+  for (const LayerGroup& layer : model.layers) {
+    all += as_double(layer.count) * adapter_parameters(adapters, model, layer, Mapping{});
+  }
+  return all;
 }
 
 Graph with_adapters(const Adapters& adapters, const Graph& forward) {

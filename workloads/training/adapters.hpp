@@ -39,6 +39,9 @@ struct Adapters {
 double adapter_parameters(const Adapters& adapters, const Architecture& model,
                           const LayerGroup& layer, const Mapping& mapping);
 
+// The same of all layers, uncut.
+double adapter_parameters(const Adapters& adapters, const Architecture& model);
+
 // The graph of a forward pass with adapters: after each of their layers its two products and the sum, called "lora".
 Graph with_adapters(const Adapters& adapters, const Graph& forward);
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/nearest.hpp"
 
@@ -65,6 +66,11 @@ void read_layout(base::Fields& f, PipelineLayout& layout) {
 
 base::Catalog trainer_catalog() { return {"trainers", "trainer", embedded_trainers()}; }
 
+PipelineLayout layout_of(const Training& training, std::int64_t layers, std::int64_t stages) {
+  return training.layout.empty() ? even_layout(layers, stages * training.virtual_stages)
+                                 : training.layout;
+}
+
 Mapping training_mapping(const Architecture& model, Mapping mapping) {
   if (model.moe.experts > 0 && mapping.stage_ranks() % mapping.expert_parallel == 0) {
     mapping.expert_replicas = mapping.stage_ranks() / mapping.expert_parallel;
@@ -72,11 +78,20 @@ Mapping training_mapping(const Architecture& model, Mapping mapping) {
   return mapping;
 }
 
+std::int64_t replicas_together(const Architecture& model, const Mapping& mapping) {
+  const std::int64_t parts = mapping.expert_parallel;
+  return model.moe.experts > 0
+             ? parts / std::gcd(parts, mapping.tensor_parallel * mapping.context_parallel)
+             : 1;
+}
+
 Precision training_precision(Precision precision, const Training& training) {
   precision.kv_cache =
       training.fp8_attention ? base::NumberFormat::fp8 : precision.plain.activations;
   return precision;
 }
+
+std::int64_t ranks_of_stage(Schedule schedule) { return schedule == Schedule::dualpipe ? 2 : 1; }
 
 std::int64_t rank_of_chunk(Schedule schedule, std::int64_t chunk, std::int64_t ranks) {
   return schedule == Schedule::zero_bubble_v && chunk >= ranks ? 2 * ranks - 1 - chunk

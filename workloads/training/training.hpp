@@ -90,6 +90,9 @@ std::int64_t rank_of_chunk(Schedule schedule, std::int64_t chunk, std::int64_t r
 std::int64_t chunk_of_rank(Schedule schedule, std::int64_t rank, std::int64_t k,
                            std::int64_t ranks);
 
+// Pipeline ranks that have a stage's layers.
+std::int64_t ranks_of_stage(Schedule schedule);
+
 // How ranks are numbered: replicas of a stage one after another, or the stages of a replica (sim/training/exchange.hpp).
 enum class RankOrder : std::uint8_t { data_then_pipeline, pipeline_then_data };
 
@@ -195,8 +198,14 @@ struct Training {
   bool trains() const { return global_batch > 0; }
 };
 
+// The layers of each chunk of a model: what the layout says; even without one.
+PipelineLayout layout_of(const Training& training, std::int64_t layers, std::int64_t stages);
+
 // The mapping of the graph in training: a rank that has an expert has all of it.
 Mapping training_mapping(const Architecture& model, Mapping mapping);
+
+// Data-parallel replicas that hold one copy of the experts together. Expert parallelism runs on a multiple of so many only.
+std::int64_t replicas_together(const Architecture& model, const Mapping& mapping);
 
 // The precision in training, where there is no cache: its format becomes that of attention.
 Precision training_precision(Precision precision, const Training& training);

@@ -36,6 +36,9 @@ class Error(ValueError):
         self.problems = [Problem(*problem) for problem in problems]
         self.file, self.line, self.column, self.path, self.message, self.excerpt = self.problems[0]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), [tuple(problem) for problem in self.problems])
+
 
 def _plain(value: Any) -> Any:
     """What json does not know: paths, numbers of NumPy, scenarios inside other documents."""

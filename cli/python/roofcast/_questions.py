@@ -46,6 +46,8 @@ def sweep(sweep: Documents, *, threads: int = 0, replay: str = "recommended") ->
     same whatever their number."""
     if replay not in _native.Replays.__members__:
         raise ValueError(f'roofcast: replay is "recommended", "all" or "none", not {replay!r}')
+    if not 0 <= threads <= _native.most_threads:
+        raise ValueError(f"roofcast: threads is 0 to {_native.most_threads}, not {threads!r}")
     return Sweep(_native.sweep(document_of(sweep, "sweep"), threads, _native.Replays.__members__[replay]))
 
 
@@ -53,7 +55,7 @@ def sweep(sweep: Documents, *, threads: int = 0, replay: str = "recommended") ->
 def solve(
     scenario: Documents,
     vary: Mapping[str, Any] | Sequence[str],
-    until: Sequence[str],
+    until: str | Sequence[str],
     *,
     minimize: str = "",
     maximize: str = "",
@@ -64,8 +66,9 @@ def solve(
 
     A range is "8..64", "1 /s..50 /s", "x0.5..x8" or a list; a sequence of paths has the usual ranges. A condition is
     "ttft_p95_s <= 0.5", or "ttft_p95 <= 500ms". The answer is what `roofcast solve --format json` prints."""
+    conditions = [until] if isinstance(until, str) else [*until]
     result: dict[str, Any] = _native.solve(
-        document_of(scenario), assignments(changes), _ranges(vary), [*until], minimize, maximize, not replay
+        document_of(scenario), assignments(changes), _ranges(vary), conditions, minimize, maximize, not replay
     )
     return result
 

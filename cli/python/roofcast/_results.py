@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,6 +58,10 @@ class Estimate(dict[str, Any]):
         super().__init__(scenario=self.scenario, fits=self.fits, reason=self.reason)
         self.update(zip(_NAMES, forecast.values()))
         self.update(forecast.texts())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is estimated again."""
+        return type(self), (self._forecast,)
 
     def __missing__(self, name: str) -> Any:
         if (now := current_name(name)) != name:
@@ -121,7 +126,8 @@ class Simulation:
 class Sweep(Mapping[str, Any]):
     """The points of a sweep, column by column: sweep["tpot_mean_s"] is a NumPy array with a number in SI units for each
     point, NaN where a point does not run. Columns are those of the CSV. `fits` and `meets` are arrays of bool, texts
-    and values of axes are arrays of objects or numbers. The last axis changes fastest."""
+    and values of axes are arrays of objects or numbers. The last axis changes fastest. The arrays are read-only: .copy()
+    is one to work in."""
 
     def __init__(self, run: _native.SweepRun) -> None:
         self._run = run
@@ -141,6 +147,7 @@ class Sweep(Mapping[str, Any]):
         made = self._columns.get(column)
         if made is None:
             made = self._columns[column] = self._made(column, "")
+            made.flags.writeable = False  # who asks again gets the same array
         return made
 
     def _made(self, column: str, empty: object) -> numpy.ndarray[Any, Any]:
@@ -152,7 +159,7 @@ class Sweep(Mapping[str, Any]):
         texts, codes = self._run.texts(column)
         if column in ("fits", "meets"):
             return numpy.take(numpy.array([text == "true" for text in texts]), codes)
-        values = numbers_of(texts) if column in self.axes else None
+        values = numbers_of(texts) if column in self._run.knobs() else None
         if values is not None:
             return numpy.take(numpy.array(values), codes)
         return numpy.take(numpy.array([text or empty for text in texts], dtype=object), codes)
@@ -185,13 +192,12 @@ class Sweep(Mapping[str, Any]):
         return f"<Sweep of {self.points} points over {', '.join(self.axes)}>"
 
 
+_INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+_NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
 def numbers_of(texts: list[str]) -> list[int] | list[float] | None:
     """The values of an axis as numbers, if all of them are."""
-    try:
+    if all(map(_INTEGER.fullmatch, texts)):
         return [int(text) for text in texts]
-    except ValueError:
-        pass
-    try:
-        return [float(text) for text in texts]
-    except ValueError:
-        return None
+    return [float(text) for text in texts] if all(map(_NUMBER.fullmatch, texts)) else None

@@ -383,6 +383,31 @@ TEST_CASE("The best mapping of a training is no slower than any that is tried, a
   CHECK(contains(text, "largest loss"));
 }
 
+TEST_CASE("A training's knob of a listed system or precision is changed in each of the list",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("trained.yaml", kTrained);
+  const auto step = [&](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"recommend", "trained.yaml", "--gpus", "16", "--quiet", "--format", "json"});
+    return json::parse(roofcast.output(more))["answers"][0]["metrics"]["step_s"].get<double>();
+  };
+  const std::vector<std::string> slower = {"--set",
+                                           "system.scale_out.bandwidth_per_direction=x0.01"};
+  std::vector<std::string> listed = {"--system", "h100_cluster_128"};
+  const double before = step(listed);
+  listed.insert(listed.end(), slower.begin(), slower.end());
+  CHECK(step(listed) > before);
+  CHECK(contains(refusal(roofcast, {"recommend", "trained.yaml", "--gpus", "16", "--precision",
+                                    "bf16,fp8", "--set", "precision=bf16"}),
+                 "has an option of its own"));
+  CHECK(step({"--precision", "fp8", "--set", "precision.weights=bf16", "--set",
+              "precision.activations=bf16"}) > step({"--precision", "fp8"}));
+}
+
 TEST_CASE("Memory can be bounded in a search for a mapping, and serving's options are refused",
           "[cli]") {
   const Program roofcast;

@@ -3,6 +3,7 @@
 // Parts that are not of the sweep that is joined.
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
@@ -104,6 +105,76 @@ TEST_CASE("Names that are no UTF-8 stop no command", "[cli]") {
       "roofcast merge $PWD/c.csv.parts --csv c.csv --quiet --no-replay; cmp a.csv c.csv");
   INFO(outcome.err);
   CHECK(outcome.code == 0);
+}
+
+TEST_CASE("Parts that were made with two swapped files are refused, in one folder and in two",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("fast.yaml", "base: hgx_h200\nchip.hbm.bandwidth: 9 TB/s\n");
+  roofcast.write("slow.yaml", "base: hgx_h200\nchip.hbm.bandwidth: 3 TB/s\n");
+  roofcast.write("s.yaml", kSweepBase +
+                               "axes:\n"
+                               "  system: [fast.yaml, slow.yaml]\n"
+                               "  traffic.concurrency: {from: 1, to: 288, step: 1}\n");
+  roofcast.output({"sweep", "s.yaml", "--csv", "a.csv", "--shard", "1/2", "--quiet"});
+  roofcast.output({"sweep", "s.yaml", "--csv", "b.csv", "--shard", "1/2", "--quiet"});
+  roofcast.shell("mv fast.yaml other; mv slow.yaml fast.yaml; mv other slow.yaml");
+  const auto is_refused = [&](const std::string& command) {
+    const Outcome refused = roofcast.shell("roofcast " + command);
+    CHECK(refused.code == 2);
+    CHECK(contains(refused.err, "slow.yaml has changed since they were made"));
+  };
+  is_refused("sweep s.yaml --csv a.csv --shard 2/2 --quiet");
+  is_refused("sweep s.yaml --csv a.csv --resume --quiet");
+  roofcast.output({"sweep", "s.yaml", "--csv", "c.csv", "--shard", "2/2", "--quiet"});
+  is_refused("merge c.csv.parts b.csv.parts --csv m.csv --quiet");
+  CHECK(roofcast.run({"merge", "b.csv.parts", "c.csv.parts", "--csv", "m.csv"}).code == 2);
+}
+
+TEST_CASE("Parts that were made with an entry that is not read any more are refused", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast, "s.yaml", "sglang");
+  std::filesystem::create_directories(roofcast.path("own/calibrated"));
+  roofcast.write("own/calibrated/h100_sxm.sglang.yaml",
+                 "base: generic\nmemory.dram_efficiency: 0.30\nmemory.source: test\n");
+  roofcast.shell("ROOFCAST_CATALOG=own roofcast sweep s.yaml --csv a.csv --shard 1/2 --quiet");
+  const Outcome refused = roofcast.run({"sweep", "s.yaml", "--csv", "a.csv", "--shard", "2/2"});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "of this sweep: "));
+  CHECK(contains(refused.err, "calibrated/"));
+}
+
+TEST_CASE("A file or a link under the name of a part that lacks is refused, and not lost",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_two_sweeps(roofcast);
+  const std::vector<std::string> sweep = {"sweep",   "s.yaml",   "--csv",      "r.csv",
+                                          "--quiet", "--resume", "--no-replay"};
+  for (const char* file :
+       {"ln -s ../keep.txt r.csv.parts/00001.csv", "cp keep.txt r.csv.parts/00001.csv"}) {
+    INFO(file);
+    roofcast.shell("rm -rf r.*; echo mine > keep.txt");
+    roofcast.output({"sweep", "s.yaml", "--csv", "r.csv", "--shard", "1/2", "--quiet"});
+    roofcast.shell(file);
+    const Outcome refused = roofcast.run(sweep);
+    CHECK(refused.code == 2);
+    CHECK(refused.err == "error: r.csv.parts/00001.csv is no part of this sweep; remove it\n");
+    CHECK(roofcast.read("keep.txt") + roofcast.read("r.csv.parts/00001.csv") == "mine\nmine\n");
+  }
+  // One that was written by a run that was killed before its check.
+  roofcast.shell("rm -rf r.*");
+  roofcast.output({"sweep", "s.yaml", "--csv", "r.csv", "--shard", "1/1", "--quiet"});
+  roofcast.shell("rm r.csv.parts/00001.check");
+  CHECK(roofcast.run(sweep).code == 0);
 }
 
 }  // namespace roofcast::cli::cli_sweep_parts_safety

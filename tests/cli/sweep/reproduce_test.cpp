@@ -197,4 +197,27 @@ TEST_CASE("A provenance from elsewhere makes no file of the user change", "[cli]
   }
 }
 
+TEST_CASE("What is made again goes through no link, and a result behind a link is made again",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml", roofcast.output({"show", "example", "llama70b_h200_hbm"}));
+  roofcast.write("llama-70b.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.shell("mkdir arch; touch arch/linked.csv; ln -s arch/linked.csv linked.csv");
+  for (const char* csv : {"o.csv", "linked.csv"}) {
+    roofcast.output({"sweep", "s.yaml", "--csv", csv, "--quiet", "--no-replay", "--force"});
+  }
+  roofcast.shell("mv o.csv o.sweep.yaml arch; ln -s arch/o.csv arch/o.sweep.yaml .");
+  roofcast.shell("echo '# a note' >> arch/o.sweep.yaml; cat arch/* > before");
+  CHECK(contains(roofcast.run({"reproduce", "o.csv"}).out,
+                 "o.csv: the same bytes\no.sweep.yaml: it was changed after it was made; what is "
+                 "made now is what was made then\n"));
+  CHECK(roofcast.output({"reproduce", "linked.csv", "--quiet"}) ==
+        "linked.csv: the same bytes\nlinked.sweep.yaml: the same bytes\n");
+  CHECK(roofcast.shell("cat arch/* | cmp - before && ls arch").out ==
+        "linked.csv\no.csv\no.sweep.yaml\n");
+}
+
 }  // namespace roofcast::cli::cli_sweep_reproduce

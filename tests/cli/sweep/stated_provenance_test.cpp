@@ -46,6 +46,23 @@ TEST_CASE("All that read a result say so where its provenance is of other bytes"
   say_it(true);
 }
 
+TEST_CASE("A result that was cut is no whole one, also where its provenance is lost", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  provide(roofcast);
+  roofcast.shell("rm a.provenance.json; cp a.csv b.csv; cp a.sweep.yaml b.sweep.yaml");
+  roofcast.shell("head -n 3 b.csv > c.csv; mv c.csv a.csv");
+  for (const char* reader : {"compare b.csv a.csv", "compare a.csv b.csv",
+                             "pareto a.csv --maximize throughput_tok_per_s_per_gpu"}) {
+    INFO(reader);
+    const Outcome outcome = roofcast.shell("roofcast " + std::string(reader));
+    CHECK(contains(outcome.out + outcome.err, "a.csv has 2 rows, but a.sweep.yaml makes "));
+    CHECK_FALSE(contains(outcome.out + outcome.err, "b.csv has"));
+  }
+}
+
 TEST_CASE("A report says so where the sweep beside the result is not what was written with it",
           "[cli]") {
   const Program roofcast;

@@ -105,6 +105,34 @@ TEST_CASE("The Kubernetes job has an index for each shard and a shell line that 
   CHECK(roofcast.shell("ls r.csv.parts/0*.csv").out == "r.csv.parts/00003.csv\n");
 }
 
+TEST_CASE("A Kubernetes job names files of this folder alone, by paths within it", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_sweep(roofcast);
+  roofcast.shell("mkdir below; cp *.yaml below/s.yaml");
+  roofcast.write("outside.yaml", "base: ../llama.yaml\naxes: {traffic.concurrency: [1, 2]}\n");
+  roofcast.write("llama.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.shell(
+      "sed \"s|\\.\\.|$PWD|\" outside.yaml > below/absolute.yaml; cp outside.yaml below");
+  const std::string end = " --shards 1 --kubernetes --image i --claim c";
+  const auto submit = [&](const std::string& sweep, const std::string& csv) {
+    return roofcast.shell("cd below && roofcast submit " + sweep + " --csv " + csv + end);
+  };
+  CHECK(contains(submit("$PWD/s.yaml", "$PWD/r.csv").out, "sweep s.yaml --csv r.csv "));
+  for (const auto& [sweep, csv] : {std::pair{"../*sweep.yaml", "r.csv"},
+                                   {"s.yaml", "../r.csv"},
+                                   {"s.yaml", "/tmp/r.csv"},
+                                   {"outside.yaml", "r.csv"}}) {
+    INFO(sweep << " " << csv);
+    const Outcome outside = submit(sweep, csv);
+    CHECK(outside.code == 2);
+    CHECK(contains(outside.err, " is outside this folder, and the pods see"));
+  }
+  CHECK(contains(submit("absolute.yaml", "r.csv").err, "the pods have this folder elsewhere"));
+}
+
 TEST_CASE("Options that change the rows of a sweep reach its tasks", "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {

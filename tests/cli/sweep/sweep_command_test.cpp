@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sim/result/metrics.hpp"
@@ -24,6 +26,21 @@ bool empty_where_it_does_not_fit(const base::CsvTable& table, std::size_t row) {
 }
 
 }  // namespace
+
+TEST_CASE("A sweep with a front for each group says how many there are", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("s.yaml",
+                 fmt::format("base: {}\n"
+                             "axes: {{system: [hgx_h100, hgx_h200], traffic.concurrency: "
+                             "[1, 16]}}\n"
+                             "pareto: {{maximize: [throughput_tok_per_s_per_gpu], by: system}}\n",
+                             example("llama-70b")));
+  CHECK(contains(roofcast.output({"sweep", "s.yaml", "--csv", "s.csv", "--no-replay"}),
+                 "2 on the fronts of 2 groups (system)"));
+}
 
 TEST_CASE("The columns of a sweep's CSV are point, axes, verdict, metrics, texts", "[cli]") {
   const Program roofcast;

@@ -72,14 +72,14 @@ TEST_CASE("Shards of two folders join; a part that lacks or is cut is named", "[
   roofcast.output({"merge", "a.csv.parts", "b.csv.parts", "--csv", "m.csv", "--no-replay"});
   CHECK(roofcast.read("m.csv") == roofcast.read("whole.csv"));
 
-  const std::string part = roofcast.read("a.csv.parts/00002.csv");
+  const std::string part = roofcast.read("a.csv.parts/00003.csv");
   for (const std::string& bad :
        {std::string("word"), part.substr(0, part.rfind('\n', part.size() - 2) + 1)}) {
-    roofcast.write("a.csv.parts/00002.csv", bad);
+    roofcast.write("a.csv.parts/00003.csv", bad);
     const Outcome cut =
         roofcast.run({"merge", "a.csv.parts", "b.csv.parts", "--csv", "n.csv", "--no-replay"});
     CHECK(cut.code == 2);
-    CHECK(contains(cut.err, "00002.csv"));
+    CHECK(contains(cut.err, "00003.csv"));
   }
 }
 
@@ -90,21 +90,34 @@ TEST_CASE("A bound of memory changes no byte, and is refused where it cannot be 
   }
   write_sweep(roofcast);
   roofcast.output({"sweep", "s.yaml", "--csv", "whole.csv", "--quiet"});
-  const std::vector<std::string> bounded = {"sweep", "s.yaml", "--csv", "bounded.csv", "--memory"};
   const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), bounded.begin(), bounded.end());
+    more.insert(more.begin(), {"sweep", "s.yaml", "--csv", "bounded.csv", "--memory"});
     return roofcast.run(more);
   };
-  const Outcome small = with({"64.01 MB"});
+  const Outcome small = with({"64.01 MB", "--threads", "2", "--no-replay"});
   CHECK(small.code == 2);
-  CHECK(contains(small.err, "points take up to 64 MB, also in parts"));
-  CHECK(contains(with({"64.2 MB", "--report", "b.html"}).err,
+  CHECK(contains(small.err, "points take up to 64 MB, also in parts\n"));
+  CHECK(contains(with({"64.2 MB", "--report", "b.html", "--threads", "2", "--no-replay"}).err,
                  "points and a page take up to 136 MB, also in parts"));
   CHECK(contains(with({"64.2 MB", "--simulate"}).err, "with --simulate, which needs every row"));
   CHECK(contains(with({"12 GB/s"}).err, "--memory 12 GB/s"));
-  CHECK(with({"64.2 MB", "--quiet"}).code == 0);
+  // 62 threads more, and a replay of each thread has up to 50,000 requests.
+  CHECK(contains(with({"200 MB", "--threads", "64", "--no-replay"}).err, "205 MB of them for 64"));
+  CHECK(contains(with({"81 MB", "--threads", "1"}).err,
+                 "18 MB of them for 1 thread and what they replay"));
+  CHECK(with({"81.7 MB", "--threads", "1", "--quiet"}).code == 0);
   CHECK(roofcast.read("bounded.csv") == roofcast.read("whole.csv"));
   CHECK_FALSE(std::filesystem::exists(roofcast.path("bounded.csv.parts")));
+  // Each of 100,000 sections `traffic` is kept.
+  roofcast.write("t.yaml", kSweepBase +
+                               "axes:\n"
+                               "  traffic.concurrency: {from: 1, to: 400, step: 1}\n"
+                               "  traffic.input_tokens: {from: 10, to: 2500, step: 10}\n");
+  CHECK(contains(roofcast
+                     .run({"sweep", "t.yaml", "--csv", "t.csv", "--memory", "70 MB", "--threads",
+                           "2", "--no-replay"})
+                     .err,
+                 "100000 points take up to 75 MB, also in parts"));
 }
 
 TEST_CASE("A sweep in parts answers as one in memory, also where no row meets its conditions",
@@ -121,8 +134,8 @@ TEST_CASE("A sweep in parts answers as one in memory, also where no row meets it
     const Outcome whole =
         roofcast.run({"sweep", "s.yaml", "--csv", "w.csv", "--made-by", "--force"});
     const std::string rows = whole.code == 0 ? roofcast.read("w.csv") : "";
-    const Outcome parts = roofcast.run(
-        {"sweep", "s.yaml", "--csv", "w.csv", "--made-by", "--force", "--memory", "64.2 MB"});
+    const Outcome parts = roofcast.run({"sweep", "s.yaml", "--csv", "w.csv", "--made-by", "--force",
+                                        "--memory", "81.7 MB", "--threads", "1"});
     CHECK(parts.code == whole.code);
     CHECK(parts.out == whole.out);
     CHECK((whole.code == 0) == !contains(where, "step_s"));
@@ -153,7 +166,7 @@ TEST_CASE("The page of a sweep in parts is that of one in memory, which has some
     CHECK(contains(whole, "\"total_rows\":14160"));
     CHECK_FALSE(contains(whole, "\"shown_rows\":14160"));
     std::vector<std::string> in_parts = sweep;
-    in_parts.insert(in_parts.end(), {"--memory", "137 MB"});
+    in_parts.insert(in_parts.end(), {"--memory", "155 MB", "--threads", "1"});
     roofcast.output(in_parts);
     CHECK((page_alone(roofcast.read("w.html")) == whole));
   }

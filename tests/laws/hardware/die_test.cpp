@@ -9,7 +9,10 @@
 #include <limits>
 #include <map>
 
+#include "models/operators/elementwise.hpp"
+#include "models/operators/gemm.hpp"
 #include "models/operators/operator_cost.hpp"
+#include "models/operators/tiling.hpp"
 #include "models/power.hpp"
 #include "sim/decide/overridden_scenario.hpp"
 #include "sim/scenario/knob.hpp"
@@ -143,8 +146,9 @@ TEST_CASE("A changed die keeps its energies: more SMs draw more, a higher clock 
     };
     const models::PowerRates wide = rates({sms_of(p) + "=x2"});
     CHECK(wide.flop[bf16].si() == Approx(power.flop[bf16].si()));
-    CHECK(wide.idle.si() == Approx(2.0 * power.idle.si()));
-    CHECK(wide.active.si() == Approx(2.0 * power.active.si()));
+    CHECK(wide.leakage.si() == Approx(2.0 * power.leakage.si()));
+    CHECK((wide.idle - wide.leakage).si() == Approx((power.idle - power.leakage).si()));
+    CHECK((wide.active - wide.idle).si() == Approx(2.0 * (power.active - power.idle).si()));
     CHECK(wide.limit == power.limit);
     const models::PowerRates fast = rates({clock_of(p) + "=x1.25"});
     CHECK(fast.flop[bf16].si() ==
@@ -229,6 +233,12 @@ base::Seconds at_half_the_clock(const models::Activity& kernel, models::PowerRat
   CHECK(drawn.clock == Approx(0.5));
   return drawn.time;
 }
+base::Seconds capped_time(const models::Cost& cost, base::MathType math,
+                          const models::Machine& machine) {
+  models::Activity kernel;
+  kernel.add(cost, math, 1.0, cost.time, machine);
+  return at_half_the_clock(kernel, machine.power);
+}
 
 }  // namespace
 
@@ -244,12 +254,10 @@ TEST_CASE("A cap that halves the clock costs what half the clock costs, where th
     const sim::Platform half = changed(p.system.id, {clock_of(p) + "=x0.5"});
     for (const auto& [name, op] : clocked_kernels(p)) {
       const models::Cost cost = models::cost_of(op, p.machine);
-      if (models::clocked_time(cost) < 0.9 * cost.time) {
+      if (models::clocked_time(cost, p.machine) < 0.9 * cost.time) {
         continue;
       }
-      models::Activity kernel;
-      kernel.add(cost, models::math_of(op, p.machine), 1.0, cost.time, p.machine);
-      const base::Seconds capped = at_half_the_clock(kernel, p.machine.power);
+      const base::Seconds capped = capped_time(cost, models::math_of(op, p.machine), p.machine);
       const base::Seconds slow = models::cost_of(op, half.machine).time;
       law.add(apart(capped.si(), slow.si()),
               [&, &name = name] { return fmt::format("{} on {}", name, p.system.id); });
@@ -262,6 +270,47 @@ TEST_CASE("A cap that halves the clock costs what half the clock costs, where th
   }
   CHECK(checked.size() == 4);
   ROOFCAST_CHECK_LAW(law);
+}
+
+// Skinny GEMMs wait for latencies, and streams pass the L2. What the clock sets is taken to be linear in 1/clock, the smooth
+// maximum is not. Tiles are given: at another clock the library may take others.
+TEST_CASE("A cap that halves the clock costs what half the clock costs, whatever the clock bounds",
+          "[laws]") {
+  using Kernel = std::function<models::Cost(const models::Machine&)>;
+  const auto gemm = [](const workloads::Gemm& op, const models::Tiling& tile) {
+    return Kernel(
+        [=](const models::Machine& m) { return models::gemm_cost(op, m, nullptr, &tile); });
+  };
+  const std::vector<std::pair<std::string, Kernel>> kernels = {
+      {"a deep GEMM", gemm({16, 2048, 32768}, {16, 64})},
+      {"a GEMM of a decode", gemm({16, 2112, 7168}, {16, 64})},
+      {"a wide GEMM", gemm({64, 8192, 8192}, {64, 64})},
+      {"a GEMM of prompts", gemm({2048, 8192, 8192}, {128, 128})},
+      {"a stream", [](const models::Machine& m) {
+         return models::elementwise_cost({1e9, 1e9, 0.0}, m, nullptr);
+       }}};
+  Violations law(0.2);
+  for (const sim::Platform& p : platforms()) {
+    if (!p.machine.power.known() || !p.machine.supports(base::MathType::bf16)) {
+      continue;
+    }
+    const sim::Platform half = changed(p.system.id, {clock_of(p) + "=x0.5"});
+    for (const auto& [name, cost_on] : kernels) {
+      law.add(apart(capped_time(cost_on(p.machine), base::MathType::bf16, p.machine).si(),
+                    cost_on(half.machine).time.si()),
+              [&, &name = name] { return fmt::format("{} on {}", name, p.system.id); });
+    }
+  }
+  ROOFCAST_CHECK_LAW(law);
+}
+
+TEST_CASE("Memory behind a slower L2 gives no more than the L2 passes on", "[laws]") {
+  for (const sim::Platform& p : platforms()) {
+    const sim::Platform fast = changed(p.system.id, {"system.chip.hbm.bandwidth=x16"});
+    INFO(p.system.id);
+    CHECK_FALSE(p.machine.dram_behind_l2);
+    CHECK(fast.machine.dram == base::min(fast.machine.l2, 16.0 * p.machine.dram));
+  }
 }
 
 // Under the TDP of the chip, with a cap of two fifths of it, and with one that never binds. The time that stopped SMs cost is

@@ -26,7 +26,8 @@ StreamedScenario retrieval(double rate, const std::string& more, const std::stri
       fmt::format(
           "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\n"
           "deployment: {{tensor_parallel: 1}}\nserving: {{stack: vllm{}}}\n"
-          "traffic: {{seed: 5, agents: {{arrivals: {{process: poisson, rate: {} /s}}, tasks: 4000, "
+          "traffic: {{seed: 5, agents: {{arrivals: {{process: poisson, rate: {} /s}}, tasks: "
+          "16000, "
           "turns: 1, initial_context: {{lognormal: {{mean: 4000, cv: 0.3, max: 12000}}}}, "
           "shared_context: 500, output_tokens: {{lognormal: {{mean: 200, cv: 0.6, max: 1500}}}}{}"
           "}}}}\n",

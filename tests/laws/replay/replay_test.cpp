@@ -168,6 +168,24 @@ TEST_CASE("Equal clients of two pools are replayed beyond the burst of their sta
   CHECK(r.estimate.steady.ttft_tail.p95 / late.ttft.p95 == Approx(1.0).margin(0.1));
 }
 
+TEST_CASE(
+    "Below saturation a replay has the rate, the cost and the energy of its arrivals, with any "
+    "seed",
+    "[laws]") {
+  const base::Node document = base::parse_document("drawn.yaml", kDrawn);
+  ReplayPlan plan;
+  plan.once = true;
+  plan.targets = {find_metric("cost_usd_per_mtok"), find_metric("throughput_tok_per_s")};
+  for (plan.seed = 0; plan.seed < 3; ++plan.seed) {
+    const Replayed r = replayed(document, plan);
+    REQUIRE(r.done());
+    CHECK(r.estimate.steady.requests_per_second == Approx(4.0));
+    CHECK(r.estimate.usd_per_mtok == Approx(r.closed_form.usd_per_mtok));
+    CHECK(r.estimate.joules_per_token == Approx(r.closed_form.joules_per_token).epsilon(0.01));
+    CHECK(r.error(*plan.targets.front()) < 1e-9);
+  }
+}
+
 TEST_CASE("More requests are replayed until the standard error of what is asked is small",
           "[laws]") {
   base::Node document = base::parse_document("drawn.yaml", kDrawn);

@@ -144,6 +144,22 @@ TEST_CASE("a file that unpacks to far more than a table does is refused before i
   CHECK(contains(refused(folder / "bomb.csv.zst"), "it unpacks to more than 200 times its size"));
 }
 
+TEST_CASE("bytes behind a packed table are refused, and a table packed in pieces is whole",
+          "[unit]") {
+  const Folder folder;
+  const auto append = [](const fs::path& to, const std::string& bytes) {
+    std::ofstream(to, std::ios::binary | std::ios::app) << bytes;
+  };
+  write(folder / "a.csv.gz", "a,b\n1,2\n");
+  write(folder / "rest.gz", "3,4\n");
+  std::ifstream rest(folder / "rest.gz", std::ios::binary);
+  append(folder / "a.csv.gz", {std::istreambuf_iterator<char>(rest), {}});
+  CHECK(refused(folder / "a.csv.gz") == "read");
+  CHECK(base::read_csv(folder / "a.csv.gz").rows() == 2);
+  append(folder / "a.csv.gz", "5,6\n");
+  CHECK(contains(refused(folder / "a.csv.gz"), "bytes that are not compressed follow"));
+}
+
 TEST_CASE("a row of a table has an end", "[unit]") {
   const Folder folder;
   std::ofstream(folder / "long.csv", std::ios::binary) << "a,b\n1,2\n"

@@ -295,6 +295,56 @@ TEST_CASE("Long answers in a pipeline take a turn of all micro-batches for each 
   }
 }
 
+// Two prompts of 200 tokens take 150 each, as half of the layers keep the last 100.
+TEST_CASE("Tokens beyond a window take less of the cache, of prompts and of answers", "[unit]") {
+  IterationServer s = server();
+  s.window = 100.0;
+  s.beyond = 0.5;
+  s.promised = 0.0;
+  const auto place = [&](double cache) {
+    s.cache = cache;
+    return follow({s, {}, {}, {}}, alike(2, 200, 11), 2, 0).outcomes[1].place.si();
+  };
+  CHECK(place(300.0) == 0.0);
+  CHECK(place(299.0) > 0.0);
+  // 90 + 21 tokens of each, which decodes make one or three at a time: 105.5 in the end.
+  for (const std::int64_t gains : {1, 3}) {
+    s.gains = static_cast<double>(gains);
+    const auto last = [&](double cache) {
+      s.cache = cache;
+      const auto all = follow({s, {}, {}, {}}, alike(2, 90, 1 + 21 / gains), 2, 0).outcomes;
+      return base::max(all[0].last, all[1].last).si();
+    };
+    CHECK(last(211.0) == Approx(1.8 + 21.0 / s.gains));
+    CHECK(last(210.0) > 1.8 + 21.0 / s.gains);
+  }
+}
+
+// Where layers keep no more than the window, answers of any length fit.
+TEST_CASE("What was taken beyond a window and beyond a promise is given back", "[unit]") {
+  IterationServer s = server();
+  s.window = 10.0;
+  s.beyond = 0.25;
+  s.gains = 1.5;
+  s.promised = 0.5;
+  s.cache = 10.0 + 0.25 * (20.0 + 1.5 * 30.0 - 10.0);
+  const auto outcomes = follow({s, {}, {}, {}}, alike(400, 20, 31), 1, 0).outcomes;
+  CHECK(ttft(outcomes.back()) == Approx(0.2));
+}
+
+// The first answer is long. The other client's requests go to both servers, which have them after half a second.
+TEST_CASE("A server that is busy serves what comes after a short answer of another", "[unit]") {
+  IterationServer s = server();
+  s.servers = 2;
+  s.in_turn = true;
+  s.ahead = seconds(0.5);
+  std::vector<IterationRequest> requests = alike(20, 10, 11);
+  requests[0].output = 1001;
+  for (const IterationOutcome& o : follow({s, {}, {}, {}}, requests, 2, 0).outcomes) {
+    CHECK(ttft(o) < 0.5 + 1.0 + 1.2);
+  }
+}
+
 // An answer of 10 decodes that make 3 tokens each: the cache has them, and the front end sends them.
 TEST_CASE("A decode that makes several tokens fills the cache with them, and sends them",
           "[unit]") {
@@ -378,6 +428,17 @@ TEST_CASE("Requests wait as long as a scheduler says, for more of them or for it
   CHECK(second(looks) == Approx(5.5 + 2.0));
   looks.looks_every = 3;  // at 7 s
   CHECK(second(looks) == Approx(1.5 + 2.0));
+}
+
+// One of two micro-batches begins each second. The last look is behind the second prompt, at 2 s.
+TEST_CASE("Iterations of all micro-batches count until a server looks for requests", "[unit]") {
+  IterationServer s = pipeline(2, 2.0);
+  std::vector<IterationRequest> requests = alike(3, 10, 101);
+  requests[2].arrival = seconds(5.5);
+  const auto third = [&] { return follow({s, {}, {}, {}}, requests, 0, 0).outcomes[2]; };
+  CHECK(ttft(third()) == Approx(0.5 + 2.0));
+  s.looks_every = 10;
+  CHECK(ttft(third()) == Approx(12.0 - 5.5 + 2.0));
 }
 
 // Two ranks with a sequence each. A third request waits until a fourth comes, or for so many iterations.

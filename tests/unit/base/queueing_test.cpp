@@ -49,6 +49,21 @@ TEST_CASE("Erlang's formulas give the published tables", "[unit]") {
   CHECK(erlang_b(5, 0.0) == 0.0);
 }
 
+TEST_CASE("Servers that are free at the start are all busy for less time, in the end for Erlang's",
+          "[unit]") {
+  for (const double load : {0.1, 1.0, 7.0}) {
+    for (const double services : {0.01, 0.5, 4.0, 100.0}) {
+      // One server is busy with the chance a/(1 + a)·(1 − e^(−(1 + a)t)).
+      const double rate = (1.0 + load) * services;
+      CHECK(early_erlang_b(1, load, services) ==
+            Approx(load / (1.0 + load) * (1.0 + std::expm1(-rate) / rate)).epsilon(1e-9));
+      CHECK(early_erlang_b(0, load, services) == Approx(1.0).epsilon(1e-9));
+      CHECK(early_erlang_b(6, load, services) < erlang_b(6, load));
+    }
+    CHECK(early_erlang_b(6, load, 1e7) == Approx(erlang_b(6, load)).epsilon(1e-5));
+  }
+}
+
 TEST_CASE("Erlang's formulas neither overflow nor vanish with ten thousand servers", "[unit]") {
   const double waits = erlang_c(10000, 9900.0);
   CHECK((waits > 0.2 && waits < 0.3));  // Halfin-Whitt at (c - a)/√a = 1.005: 0.22

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/two_pool_columns.hpp"
 
 namespace roofcast::unit_calibrate_disaggregated_rows {
 
@@ -24,26 +25,20 @@ struct Measured {
   double tpot;
   const char* chip = "b200_sxm";
   int prefill_experts = 8;  // ranks that keep experts whole
+  const char* id = "";
+  const char* precision = "fp8";
 };
 
 // Rows of DeepSeek-V3 in FP8, 1,024 tokens in and out, whose dump says nothing of workers.
 std::vector<MeasuredServer> servers(const std::vector<Measured>& rows) {
-  std::string text =
-      "source,mode,model_path,system,backend,backend_version,precision,gemm_quant_mode,isl,osl,"
-      "concurrency,measured_date,silicon_ttft_ms,silicon_tpot_ms,batch_size,tp_size,pp_size,"
-      "attention_dp_size,moe_tp_size,moe_ep_size,decode_batch_size";
-  for (const char* pool : {"prefill", "decode"}) {
-    for (const char* column :
-         {"num_workers", "tp_size", "attention_dp_size", "moe_tp_size", "moe_ep_size"}) {
-      text += fmt::format(",{}_{}", pool, column);
-    }
-  }
+  std::string text = two_pool_columns();
   for (const Measured& row : rows) {
     text += fmt::format(
-        "\ninferencex,disagg,deepseek-ai/"
-        "DeepSeek-R1,{},{},,fp8,fp8,1024,1024,{},{},300,{},,,,"
+        "\n{},inferencex,disagg,deepseek-ai/"
+        "DeepSeek-R1,{},{},,{},fp8,1024,1024,{},{},300,{},,,,"
         ",,,,,8,1,1,{},,8,1,1,8",
-        row.chip, row.stack, row.clients, row.date, row.tpot, row.prefill_experts);
+        row.id, row.chip, row.stack, row.precision, row.clients, row.date, row.tpot,
+        row.prefill_experts);
   }
   const base::CsvTable table = base::parse_csv(text + "\n", "rows of two pools");
   ServingRows read(table);
@@ -68,20 +63,41 @@ TEST_CASE("A row speculates where all configurations of its clients do", "[unit]
   CHECK(server.pools->decode.limits.max_tokens_per_iteration == 4 * 128);
 }
 
-TEST_CASE("Of as many measured times as configurations, the shortest are of those that speculate",
-          "[unit]") {
+TEST_CASE("Neither its own measured times nor other rows tell whether a row speculates", "[unit]") {
   const auto both =
       servers({{"trtllm", "2026-03-23", 32, 11.0}, {"trtllm", "2026-03-23", 32, 5.2}});
-  CHECK_FALSE(both[0].serving.speculation.drafts());
-  CHECK(both[1].serving.speculation.draft_tokens == 3);
-  CHECK(both[0].pools->decode.replicas == 3);
-  CHECK(both[1].pools->decode.replicas == 8);
-  CHECK_FALSE(both[0].may_speculate);
-  CHECK_FALSE(both[1].may_speculate);
-  // One time is of either.
   const MeasuredServer one = servers({{"trtllm", "2026-03-23", 32, 5.2}}).front();
-  CHECK_FALSE(one.serving.speculation.drafts());
-  CHECK(one.may_speculate);
+  for (const MeasuredServer& server : {both[0], both[1], one}) {
+    CHECK_FALSE(server.serving.speculation.drafts());
+    CHECK(server.may_speculate);
+    CHECK_FALSE(server.listed_speculation);
+    CHECK(server.pools->decode.replicas == 3);
+  }
+}
+
+TEST_CASE("A listed run is told by its id alone whether it speculates", "[unit]") {
+  const auto listed = [](const char* id) {
+    return servers({{"trtllm", "2026-03-23", 32, 300.0, "b200_sxm", 8, id}}).front();
+  };
+  const MeasuredServer with =
+      listed("2026_03_25_deepseek_r1_b200_sxm_trtllm_fp8_disagg_1024x1024_c32_tp8_0_ep8_0_402");
+  CHECK(with.serving.speculation.draft_tokens == 3);
+  CHECK(with.pools->decode.replicas == 8);
+  CHECK(with.listed_speculation);
+  CHECK_FALSE(with.may_speculate);
+  CHECK_FALSE(listed("another run").listed_speculation);
+}
+
+TEST_CASE("A listed run whose row leaves out its workers has those of the list", "[unit]") {
+  const MeasuredServer server =
+      servers(
+          {{"trtllm", "2026-03-23", 288, 20.0, "h200_sxm", 8,
+            "2026_03_25_deepseek_r1_h200_sxm_trtllm_fp8_disagg_1024x1024_c288_tp8_0_ep8_0_353"}})
+          .front();
+  CHECK(server.listed_workers);
+  CHECK(server.pools->decode.replicas == 9);
+  CHECK(server.pools->decode.mapping.tensor_parallel == 8);
+  CHECK_FALSE(server.serving.speculation.drafts());
 }
 
 TEST_CASE("A day on which only configurations that speculate ran has no others", "[unit]") {

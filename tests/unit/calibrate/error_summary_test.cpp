@@ -39,4 +39,11 @@ TEST_CASE("Without predictions a summary has no figures, and says so", "[unit]")
         "ttft: rows=0 skipped=2 mape=n/a median=n/a p90=n/a bias=n/a coverage90=n/a");
 }
 
+TEST_CASE("Only finite numbers above 0 are measured or forecast", "[unit]") {
+  CHECK(calibrate::positive(1e-9));
+  for (const double value : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
+    CHECK_FALSE(calibrate::positive(value));
+  }
+}
+
 }  // namespace roofcast::unit_calibrate_error_summary

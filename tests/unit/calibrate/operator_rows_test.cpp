@@ -365,4 +365,60 @@ TEST_CASE("A kernel that keeps half the groups gives the lost choices to the fir
   CHECK(loads.of({4096, 8, 256, 8}, "balanced").pairs == 4096.0);
 }
 
+TEST_CASE("Query heads that are no multiple of the KV heads have a reason and no forecast",
+          "[unit]") {
+  const auto reason = [](int heads, int kv_heads) {
+    return first_row("attention_generation",
+                     "system,fw,kv_cache_dtype,batch_size,isl,kv_len_minus_isl,num_heads,"
+                     "num_key_value_heads,head_dim,window_size,latency_ms\nh100_sxm,vllm,bfloat16,"
+                     "8,1,1024," +
+                         std::to_string(heads) + "," + std::to_string(kv_heads) + ",128,0,0.05\n")
+        .reason;
+  };
+  CHECK(reason(32, 8).empty());
+  CHECK(reason(4, 8) == "num_heads is no multiple of num_key_value_heads");
+  CHECK(reason(30, 8) == "num_heads is no multiple of num_key_value_heads");
+}
+
+TEST_CASE("A word of a column that nobody knows is a reason against the row", "[unit]") {
+  const auto collective = [](const std::string& ranks, const std::string& dtype) {
+    return first_row("nccl",
+                     "system,fw,op_name,nccl_dtype,num_gpus,message_bytes,latency_ms\n"
+                     "h100_sxm,nccl,all_reduce," +
+                         dtype + "," + ranks + ",1048576,0.05\n")
+        .reason;
+  };
+  CHECK(collective("8", "half").empty());
+  CHECK(collective("8", "zz") == "nccl_dtype is none that is known: \"zz\"");
+  CHECK(collective("1", "half") == "num_gpus is not a whole number from 2 to 100000000");
+  const auto experts = [](const std::string& distribution) {
+    return first_row("moe",
+                     "system,fw,moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,"
+                     "moe_tp_size,moe_ep_size,distribution,latency_ms\nh100_sxm,vllm,bfloat16,16,"
+                     "4096,1536,8,128,1,1," +
+                         distribution + ",0.1\n")
+        .reason;
+  };
+  for (const char* known : {"balanced", "power_law_1.01", "power_law_1.2"}) {
+    CHECK(experts(known).empty());
+  }
+  for (const char* unknown : {"zipf", "", "uniform", "power_law_", "power_law_1", "power_law_3"}) {
+    CHECK(experts(unknown) == "distribution \"" + std::string(unknown) + "\" is not modelled");
+  }
+}
+
+TEST_CASE("A collective over a network has the errors of networks", "[unit]") {
+  calibrate::ChipPlatforms platforms;
+  const models::Machine& machine = platforms.find("h100_sxm", "vllm")->machine;
+  const auto kind = [&](int ranks) {
+    const auto row = first_row("nccl",
+                               "system,fw,op_name,num_gpus,message_bytes,latency_ms\n"
+                               "h100_sxm,nccl,all_reduce," +
+                                   std::to_string(ranks) + ",1048576,0.05\n");
+    return calibrate::error_kind(row, "nccl", machine);
+  };
+  CHECK(kind(8) == "nccl");
+  CHECK(kind(128) == "nccl_hosts");
+}
+
 }  // namespace roofcast::unit_calibrate_operator_rows

@@ -3,6 +3,7 @@
 // Mamba-2 and gated delta net: counted work, emitted operators, timed kernels.
 #include <algorithm>
 
+#include "calibrate/operators/operator_rows.hpp"
 #include "calibrate/platforms/chip_platforms.hpp"
 #include "models/footprint.hpp"
 #include "models/operators/recurrence.hpp"
@@ -187,6 +188,20 @@ TEST_CASE("Heads of the delta rule run through their prompts in whole waves", "[
   CHECK(compute(1) == Approx(compute(132)));
   CHECK(compute(133) == Approx(2.0 * compute(132)));
   CHECK(compute(264) == Approx(compute(133)));
+}
+
+TEST_CASE("A row of a phase that is neither of prompts nor of decodes has a reason", "[unit]") {
+  const auto reason = [](const std::string& phase) {
+    const base::CsvTable table = base::parse_csv(
+        "system,fw,kernel_source,phase,batch_size,seq_len,d_state,d_conv,nheads,head_dim,n_groups,"
+        "chunk_size,latency_ms\nh100_sxm,trtllm,causal_conv1d_fn," +
+            phase + ",1,64,128,4,64,64,8,128,0.02\n",
+        "mamba2");
+    return calibrate::OperatorRows("mamba2", table).row(0).reason;
+  };
+  CHECK(reason("context").empty());
+  CHECK(reason("generation").empty());
+  CHECK(reason("foo") == "phase is none that is known: \"foo\"");
 }
 
 }  // namespace roofcast::unit_calibrate_recurrent

@@ -100,6 +100,33 @@ TEST_CASE("At the weight that a brief names another comes first, and not before"
   CHECK(found >= 1);
 }
 
+TEST_CASE("A best that lies on the edge of a list of numbers is told, and one inside is not",
+          "[unit]") {
+  const auto notes = [](const char* clients) {
+    const sim::Roadmap roadmap =
+        sim::read_roadmap(base::parse_document("roadmap.yaml", fmt::format(R"(
+workloads:
+  chat:
+    base: {{system: hgx_h200, model: llama-3.1-8b, precision: fp8, deployment: {{tensor_parallel: 1}},
+      serving: {{stack: vllm}}, traffic: {{input_tokens: 1024, output_tokens: 256}}}}
+    axes: {{traffic.concurrency: {}}}
+    where: ['tpot_mean_s <= 0.02']
+options:
+  bandwidth: {{system.chip.hbm.bandwidth: x1.3}}
+features:
+  more bandwidth: {{system.chip.hbm.bandwidth: x1.1}}
+)",
+                                                                           clients)));
+    return cli::edge_notes(roadmap, sim::run_roadmap(roadmap, {.replay = false}));
+  };
+  const auto told = notes("[4, 8]");
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told.front(), ContainsSubstring("chat is best at concurrency 8, the most of its list, "
+                                             "with no option, bandwidth, features"));
+  CHECK(notes("[8]").empty());
+  CHECK(notes("[4, 64, 128, 16384]").empty());
+}
+
 TEST_CASE("A brief's marks are not taken for those of the page", "[unit]") {
   const Made made(2.0);
   CHECK_THAT(cli::markdown(made.brief), ContainsSubstring("Which \\| first?"));

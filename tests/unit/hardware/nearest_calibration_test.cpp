@@ -42,6 +42,25 @@ TEST_CASE("A measured chip takes its own calibration under its own stack", "[uni
   CHECK(nearest("b200_sxm", "trtllm").text == "b200_sxm.trtllm");
 }
 
+TEST_CASE("A chip that is written out is the one of the catalog that has its name", "[unit]") {
+  for (const char* id : {"h100_sxm", "b300_sxm"}) {
+    base::Node chip = base::load_entry(hardware::chip_catalog(), id);
+    CHECK(hardware::known_chip(chip) == id);
+    chip.reference.clear();
+    CHECK(hardware::known_chip(chip) == id);
+    chip["hbm"]["bandwidth"] = base::scalar_node("7 TB/s", chip.place);
+    base::Node named = chip;
+    named.reference = id;
+    CHECK(base::to_yaml(hardware::nearest_calibration(chip, "trtllm")) ==
+          base::to_yaml(hardware::nearest_calibration(named, "trtllm")));
+    chip["name"] = base::scalar_node("mine", chip.place);
+    std::erase_if(chip.entries, [](const base::Entry& entry) { return entry.key == "known_as"; });
+    CHECK(hardware::known_chip(chip).empty());
+    chip["parent"] = base::parse_document("parent", "name: " + named.find("name")->text);
+    CHECK(hardware::known_chip(chip) == id);
+  }
+}
+
 TEST_CASE("Under a stack nobody measured a chip takes its own parameters as transferred",
           "[unit]") {
   const base::Node node = nearest("h200_sxm", "sglang");

@@ -124,6 +124,26 @@ TEST_CASE("Decode of latents by fewer heads than were measured is corrected like
   CHECK(factor(keys_and_values, m) == Approx(std::exp(0.15)));  // one octave fewer
 }
 
+TEST_CASE(
+    "A window that holds all keys is corrected like none, and one that nobody measured like its "
+    "keys",
+    "[unit]") {
+  CorrectionGrid grid;
+  grid.op = "decode";
+  grid.of = "128 0 bf16";
+  grid.axes = {{0.0, 8.0, 2}, {8.0, 4.0, 2}, {0.0, 1.0, 1}};  // 256 and 4096 keys
+  grid.values = {0.1F, 0.3F, 0.1F, 0.3F};
+  const models::Machine m = corrected_by(grid);
+  const auto decode = [](std::int64_t window, std::int64_t context) {
+    return workloads::DecodeAttention{
+        {8, 8, 128, 128, window, 2048, base::NumberFormat::bf16}, 4, 1, context};
+  };
+  for (const std::int64_t context : {256, 1024, 4096}) {
+    CHECK(factor(decode(100000, context), m) == Approx(factor(decode(0, context), m)));
+  }
+  CHECK(factor(decode(256, 4096), m) == Approx(factor(decode(0, 256), m)));
+}
+
 TEST_CASE("A correction is of its own operator and formats alone", "[unit]") {
   const models::Machine m = corrected_by(bump());
   CHECK(factor(Gemm{4, 1024, 1024, 1, base::NumberFormat::fp8, base::NumberFormat::fp8}, m) == 1.0);

@@ -23,6 +23,7 @@ models::PowerRates rates() {
   r.limit = 700.0 * base::watt;
   r.active = 300.0 * base::watt;
   r.idle = 100.0 * base::watt;
+  r.leakage = r.idle;
   r.flop.fill(base::JoulesPerFlop::from_si(1e-12));
   r.dram = base::JoulesPerByte::from_si(1e-10);
   r.link = base::JoulesPerByte::from_si(2e-10);
@@ -92,6 +93,7 @@ TEST_CASE("Faster memory under the same cap is no slower, and latencies do not w
 TEST_CASE("SMs that the parent lacks stand still where that draws less", "[unit]") {
   auto power = rates();
   power.idle *= 2.0;
+  power.leakage *= 2.0;
   power.active *= 2.0;
   const Activity bytes{seconds(1), {}, {}, {}, joules(450), seconds(1)};
   const auto all = drawn(bytes, power);
@@ -151,18 +153,23 @@ TEST_CASE("A chip without a TDP has no energy and full clocks", "[unit]") {
 
 // 1 s of products, exponentials or vector FLOP; of an operator of 2 s that is half, and half of that the clock sets.
 TEST_CASE("The clock sets all of a compute-bound operator and little of the others", "[unit]") {
+  const auto machine = models::round_machine();
   models::Cost cost;
   cost.compute = seconds(1.0);
   const auto clocked = [&](double time, double launch) {
     cost.time = seconds(time);
     cost.launch = seconds(launch);
-    return models::clocked_time(cost).si();
+    return models::clocked_time(cost, machine).si();
   };
   CHECK(clocked(1.0, 0.0) == Approx(1.0));
   CHECK(clocked(2.0, 0.0) == Approx(0.5));
   CHECK(clocked(3.0, 1.0) == Approx(0.5));
-  cost.compute = {};
+  cost.waiting = seconds(0.5);
+  CHECK(clocked(1.0, 0.0) == Approx(0.25));
+  cost.compute = cost.waiting = {};
   CHECK(clocked(1.0, 0.0) == 0.0);
+  cost.l2 = seconds(0.5);
+  CHECK(clocked(1.0, 0.0) == Approx(0.25));
 }
 
 // 1 s of bytes in an operator of 2 s: half, and half of that.

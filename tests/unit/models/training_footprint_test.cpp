@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/training_footprint.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
+#include "models/footprint.hpp"
 #include "models/training_activations.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/scenario/sections.hpp"
@@ -173,6 +176,8 @@ TEST_CASE("Offloaded layers and layers computed again keep nothing but what they
   const double final_norm = 4.0 * 4096 * 4096;
   const double layer = (none - final_norm) / 32.0;
   CHECK(activations("offload: {layers: 8}") == Approx(none - 8.0 * layer + layer));
+  CHECK(activations("recompute: full, offload: {layers: 8}") ==
+        Approx(full - 7.0 * (full - final_norm) / 32.0));
 }
 
 TEST_CASE("A loss that is not fused keeps four more bytes a logit", "[unit]") {
@@ -191,6 +196,36 @@ TEST_CASE("Experts that keep in FP8 what their activation reads save 2·top_k·w
   };
   // 48 layers of 8 experts of a width of 768, with a gate; 4,096 tokens
   CHECK(activations("bf16") - activations("fp8") == Approx(48.0 * 8.0 * 2.0 * 768.0 * 4096.0));
+}
+
+// Serving keeps MLA's expansion a second time, and the norm after the last layer.
+TEST_CASE("A rank trains the weights that it would serve, whole parts and copies of KV heads too",
+          "[unit]") {
+  for (const char* model :
+       {"llama-3.1-8b", "{base: llama-3.1-8b, attention.kv_heads: 2}", "deepseek-v2",
+        "deepseek-v3.2", "qwen3-235b-a22b", "qwen3-next-80b-a3b", "jamba-1.5-mini", "flux.1-dev"}) {
+    for (const std::int64_t ranks : {1, 2, 8, 16}) {
+      INFO(model << " TP " << ranks);
+      const sim::Scenario s = scenario(model, "gradients: bf16",
+                                       fmt::format("tensor_parallel: {}, data_parallel: 2", ranks));
+      const workloads::Mapping mapping = workloads::training_mapping(s.model, s.deployment.mapping);
+      const workloads::AttentionShape& a = s.model.attention;
+      const double expansion =
+          a.kind == workloads::AttentionKind::gqa
+              ? 0.0
+              : static_cast<double>(s.model.layer_count() * a.query_heads * a.kv_rank *
+                                    (a.nope_dim + a.value_dim) / ranks);
+      const double served = weight_bytes(s.model, s.precision, mapping).si() / 2.0 - expansion -
+                            static_cast<double>(s.model.hidden);
+      const TrainingFootprint f = footprint(s);
+      CHECK(f.parameters.si() == Approx(2.0 * served));
+      CHECK(f.gradients.si() == Approx(2.0 * served));
+      const RankParameters rank = rank_parameters(s.model, mapping, s.precision, s.training);
+      CHECK(f.optimizer.si() ==
+            Approx(12.0 * (rank.dense / 2.0 +
+                           rank.experts / static_cast<double>(mapping.expert_replicas))));
+    }
+  }
 }
 
 }  // namespace roofcast::models::unit_models_training_footprint

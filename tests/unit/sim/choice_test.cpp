@@ -112,6 +112,59 @@ TEST_CASE("The least of a + b where 1/a + 4/b is at most 1 is 9", "[unit]") {
   }
 }
 
+TEST_CASE(
+    "A combination that a replay breaks takes no other with it, in a list and in a whole range",
+    "[unit]") {
+  // The share that meets is told as 1 throughout, which no bound can be tighter than.
+  const auto estimates = [](const sim::KnobValues& values) {
+    std::vector<sim::ServingEstimate> all;
+    for (const std::string& value : values.front()) {
+      sim::ServingEstimate& e = all.emplace_back();
+      e.usd_per_mtok = 100.0 - std::stod(value);
+      e.steady.attainment = 1.0;
+    }
+    return all;
+  };
+  const auto until = conditions({"attainment >= 0.9"});
+  sim::ServingEstimate broken;
+  broken.steady.attainment = 0.6;
+  for (const char* text : {"a=12..18", "a=12,13,14,15,16,17,18"}) {
+    INFO(text);
+    sim::ChoiceSearch search(ranges_of({text}), kLeastCost, estimates);
+    for (const char* next : {"18", "17", "16", "15", "14", "13", "12"}) {
+      const sim::Choice best = search.best(until);
+      REQUIRE(best.found);
+      CHECK(best.values.front() == next);
+      CHECK(search.reject(best, until, broken));
+    }
+    CHECK_FALSE(search.best(until).found);
+  }
+}
+
+TEST_CASE("No bound of a share is tightened beyond 1", "[unit]") {
+  const auto until = conditions({"attainment >= 0.9"});
+  sim::ServingEstimate broken;
+  broken.steady.attainment = 0.6;
+  for (const double share : {0.95, 1.0}) {
+    sim::ChoiceSearch search(ranges_of({"a=1.5..18.5"}), kLeastCost,
+                             [&](const sim::KnobValues& values) {
+                               std::vector<sim::ServingEstimate> all;
+                               for (const std::string& value : values.front()) {
+                                 sim::ServingEstimate& e = all.emplace_back();
+                                 e.usd_per_mtok = 100.0 - std::stod(value);
+                                 e.steady.attainment = std::stod(value) > 10.0 ? share : 1.0;
+                               }
+                               return all;
+                             });
+    const sim::Choice first = search.best(until);
+    CHECK(std::stod(first.values.front()) == 18.5);
+    CHECK(search.reject(first, until, broken) == (share < 1.0));
+    const sim::Choice next = search.best(until);
+    CHECK(next.found);
+    CHECK(std::stod(next.values.front()) <= (share < 1.0 ? 10.0 : 18.5));
+  }
+}
+
 TEST_CASE("Knobs of too many combinations are moved in pairs, and lead to the same", "[unit]") {
   // A product, so that no one knob alone gains, and a dip that is off the middle.
   const auto estimates = estimates_by([](const std::vector<double>& k) {

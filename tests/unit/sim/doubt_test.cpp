@@ -120,4 +120,33 @@ TEST_CASE("Clients whose requests differ are not in doubt", "[unit]") {
   CHECK(doubt("input_tokens: 1000, output_tokens: 100, concurrency: 4").empty());
 }
 
+TEST_CASE("Clients whose answers are all as long are in doubt where their prompts differ",
+          "[unit]") {
+  const std::string drawn = "input_tokens: {uniform: [200, 2000]}, ";
+  const std::string few =
+      "clients whose answers are all as long: those that began together spread "
+      "over hundreds of requests";
+  CHECK(doubt(drawn + "output_tokens: 100, concurrency: 40") == few);
+  CHECK(doubt(drawn + "output_tokens: 100, concurrency: 1").empty());
+  CHECK(doubt(drawn + "output_tokens: {uniform: [50, 150]}, concurrency: 40").empty());
+  CHECK(doubt("input_tokens: 1000, output_tokens: 100, concurrency: 40").empty());
+}
+
+// From empty, requests that wait for more come to few sequences. Many keep themselves as well.
+TEST_CASE("A scheduler that waits for more requests has two states, and the one from empty counts",
+          "[unit]") {
+  const Scenario s = read_scenario(base::parse_document(
+      "test",
+      "system: hgx_h100\nmodel: qwen3-30b-a3b\nprecision: fp8\ndeployment: {tensor_parallel: 4}\n"
+      "serving: {stack: trtllm, replicas: 2, router: round robin, scheduler: {batch_wait_fill: "
+      "0.5, batch_wait_iterations: 10, order: prompts first}, speculative: {method: eagle, "
+      "draft_tokens: 7, acceptance: 0.3}}\ntraffic: {input_tokens: 1184, output_tokens: "
+      "{lognormal: {cv: 2, max: 490, mean: 49}}, arrivals: {process: poisson, rate: 122 /s}}\n"));
+  Workspace workspace;
+  const ServingEstimate e = estimate(view(s), workspace);
+  REQUIRE(e.fits());
+  CHECK(e.steady.two_states);
+  CHECK(e.steady.tpot < 60.0 * base::millisecond);
+}
+
 }  // namespace roofcast::sim::unit_sim_doubt

@@ -227,4 +227,14 @@ TEST_CASE("Images are encoded before a prompt, on the ranks that share it", "[un
                                 "images: 1}")) == "the model has no vision encoder");
 }
 
+TEST_CASE("A model that decodes nothing has nothing to draft", "[unit]") {
+  for (const char* method : {"eagle", "ngram", "mtp"}) {
+    const auto e = estimate_of(
+        "hgx_h100", "bge-m3", "{input_tokens: 256, output_tokens: 1, concurrency: 64}",
+        {fmt::format("serving.speculative={{method: {}, draft_tokens: 3, acceptance: 0.8}}",
+                     method)});
+    CHECK(std::holds_alternative<sim::infeasible::NothingToDraft>(e.infeasible));
+  }
+}
+
 }  // namespace roofcast::unit_sim_encoder

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/result/parent_figures.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -77,6 +79,23 @@ TEST_CASE("A figure that nobody gave since the chip was changed is told to be th
             .empty());
   // A cap is a setting of the same part.
   CHECK(sentences({"system.chip.power.cap=500 W"}).empty());
+}
+
+TEST_CASE(
+    "What a chip with a name of its own took from its parent is told under the parent's name, "
+    "wherever its name is written",
+    "[unit]") {
+  for (const char* chip : {"base: h200_sxm, name: NEXT, hbm.bandwidth: 8 TB/s, tensor.*: x2",
+                           "base: h200_sxm, hbm.bandwidth: 8 TB/s, tensor.*: x2, name: NEXT"}) {
+    std::string text = kScenario;
+    text.replace(text.find("hgx_h200"), 8, fmt::format("{{base: hgx_h200, chip: {{{}}}}}", chip));
+    const sim::Scenario scenario = sim::read_scenario(base::parse_document("scenario", text));
+    const std::vector<std::string> told = sim::parent_sentences(sim::view(scenario));
+    REQUIRE(told.size() == 2);
+    CHECK(told[1] ==
+          "The TDP of HGX/DGX H200, 8 GPUs with NEXT is that of a system with NVIDIA H200 SXM: set "
+          "system.chip.power.tdp");
+  }
 }
 
 TEST_CASE("A chip that stands in another's system has its own TDP, and the other's price and hosts",

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 
+#include "sim/decide/solve.hpp"
 #include "sim/estimate.hpp"
 #include "sim/recommend/recommendation.hpp"
 #include "sim/scenario/sections.hpp"
@@ -218,7 +220,7 @@ TEST_CASE("What is recommended is confirmed, within the budget, and the best ans
       CHECK(row->judgement.verdict == Verdict::confirmed);
       CHECK(row->estimate.gpus <= 8);
       CHECK(missed(q.where, row->estimate).empty());
-      CHECK(row->value >= before);
+      CHECK(row->value + 2.0 * row->error >= before);  // those that tie have fewer GPUs first
       before = row->value;
     }
     for (const Scan& scan : r.scans) {
@@ -227,6 +229,55 @@ TEST_CASE("What is recommended is confirmed, within the budget, and the best ans
           CHECK_FALSE(scan.table.meets(row));
         }
       }
+    }
+  }
+}
+
+TEST_CASE("What is to hold by two standard errors is broken within them", "[unit]") {
+  const Question q = question("llama-3.1-70b", "hgx_h200", 8, kFree);
+  const Metric* ttft = find_metric("ttft_p95_s");
+  Replayed r;
+  r.estimate.steady.ttft_tail.p95 = 0.97 * base::second;
+  r.errors = {{ttft, 0.02}};
+  CHECK(judge(std::span(q.where).first(1), r).verdict == Verdict::confirmed);
+  CHECK(judge(std::span(q.where).first(1), r, 2.0).verdict == Verdict::broken);
+  r.errors = {{ttft, 0.01}};
+  CHECK(judge(std::span(q.where).first(1), r, 2.0).verdict == Verdict::confirmed);
+}
+
+TEST_CASE("No row that is legal has more GPUs than the power budget feeds", "[unit]") {
+  Question q = question("llama-3.1-70b", "hgx_h200", 8, kArrivals);
+  q.base["prices"] =
+      base::parse_document("prices", "{base: us_colocation, pay: rental, power_budget: 8 kW}");
+  const Recommendation r = recommend(q, estimated());
+  REQUIRE(r.found());
+  std::int64_t most = 0;
+  for (const Scan& scan : r.scans) {
+    for (std::size_t row = 0; row < scan.table.rows(); ++row) {
+      if (scan.is_legal(row) && scan.table.fits(row)) {
+        const double gpus = scan.table.column("gpus").number(row);
+        CHECK(gpus <= scan.table.column("gpus_in_power_budget").number(row));
+        most = std::max(most, static_cast<std::int64_t>(gpus));
+      }
+    }
+  }
+  CHECK(most < 8);
+  CHECK(most >= 4);
+}
+
+TEST_CASE("Of equal cost fewer GPUs come first, then more slack", "[unit]") {
+  const Recommendation r = recommend(question("llama-3.1-70b", "hgx_h200", 8, kArrivals), {});
+  REQUIRE(r.answers.size() > 1);
+  const Question q = question("llama-3.1-70b", "hgx_h200", 8, kArrivals);
+  const auto least = [&](const RankedRow& row) {
+    return std::min(slack(q.where[0], row.estimate), slack(q.where[1], row.estimate));
+  };
+  for (std::size_t i = 1; i < r.answers.size(); ++i) {
+    const RankedRow& a = *r.answers[i - 1];
+    const RankedRow& b = *r.answers[i];
+    if (a.value == b.value) {
+      CHECK(a.estimate.gpus <= b.estimate.gpus);
+      CHECK((a.estimate.gpus < b.estimate.gpus || least(a) >= least(b)));
     }
   }
 }

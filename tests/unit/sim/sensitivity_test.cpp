@@ -36,6 +36,20 @@ sim::QuantityKnob knob(const std::string& path) {
   return found;
 }
 
+bool turns(const char* system, std::string_view path) {
+  const sim::OverriddenScenario one(
+      base::parse_document(
+          "scenario.yaml",
+          fmt::format("system: {}\nmodel: llama-3.1-8b\nprecision: fp8\n"
+                      "deployment: {{tensor_parallel: 16}}\nserving: {{stack: vllm}}\n"
+                      "traffic: {{input_tokens: 512, output_tokens: 64, "
+                      "concurrency: 8}}\n",
+                      system)),
+      "--set");
+  const auto knobs = sim::quantity_knobs(one.document());
+  return std::any_of(knobs.begin(), knobs.end(), [&](const auto& k) { return k.path == path; });
+}
+
 std::string complaint(const std::string& path) {
   try {
     knob(path);
@@ -60,6 +74,11 @@ sim::KnobRange range(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("The oversubscription of a spine is a knob where it blocks", "[unit]") {
+  CHECK(turns("h100_cluster_128_blocking", "system.scale_out.oversubscription"));
+  CHECK(!turns("h100_cluster_128", "system.scale_out.oversubscription"));
+}
 
 TEST_CASE("The knobs of a system are its figures with units, all tensor formats as one", "[unit]") {
   const auto all = sim::quantity_knobs(scenario().document());
@@ -89,6 +108,16 @@ TEST_CASE("The knobs of a system are its figures with units, all tensor formats 
     CHECK(each.path != "serving.stack.front_end.per_request");  // 0 us
     CHECK((each.resource.has_value() || each.time == 0));
   }
+}
+
+TEST_CASE("Less energy of memory and less power of a host are better, more of a TDP is", "[unit]") {
+  for (const char* path : {"system.chip.hbm.energy", "system.host_power.per_gpu"}) {
+    INFO(path);
+    CHECK(knob(path).less_is_better());
+    CHECK(elasticity(knob(path), "energy_j_per_tok").of.front().improved <=
+          metric("energy_j_per_tok").value(scenario().estimate({}).estimate));
+  }
+  CHECK_FALSE(knob("system.chip.power.tdp").less_is_better());
 }
 
 TEST_CASE("A training run has its times and its failures by cause as knobs, and fewer are better",
@@ -234,6 +263,25 @@ TEST_CASE("Shares of a forecast's errors sum to one, and knowing one narrows the
     CHECK(best.high / best.low < 0.9 * now.high / now.low);
   }
   CHECK(sim::error_shares(view, metric("gpus"), workspace).empty());
+}
+
+TEST_CASE("The errors of a trainer are a source of the interval of its step", "[unit]") {
+  const auto scenario = sim::read_scenario(base::parse_document(
+      "test",
+      "system: hgx_h100\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: "
+      "{data_parallel: 8}\ntraining: {global_batch: 64, sequence_length: 4096, trainer: "
+      "megatron}\n"));
+  sim::Workspace workspace;
+  const auto shares = sim::error_shares(sim::view(scenario), metric("step_s"), workspace);
+  const auto share = [&](std::string_view source) {
+    const auto found = std::find_if(shares.begin(), shares.end(),
+                                    [&](const auto& each) { return each.source == source; });
+    return found == shares.end() ? 0.0 : found->share;
+  };
+  // Its quantiles, 0.9 and 1.3, are farther apart than those of any operators.
+  CHECK(share("trainer") > 0.5);
+  CHECK(share("gemm") > 0.0);
+  CHECK(share("server") == 0.0);
 }
 
 TEST_CASE("A range is even by ratio from a positive end, even from zero, and lists are alike",

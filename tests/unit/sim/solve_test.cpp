@@ -54,6 +54,24 @@ TEST_CASE("A knob's range keeps the writing of its ends", "[unit]") {
         std::vector<std::string>{"hgx_h100", "hgx_h200"});
 }
 
+TEST_CASE("A range with whole ends is whole where the knob is a count, and not where it is none",
+          "[unit]") {
+  const base::Node served = base::parse_document(
+      "scenario.yaml",
+      "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\ndeployment: {tensor_parallel: 1}\n"
+      "serving: {stack: vllm}\nprices: {base: us_colocation, pay: rental}\n"
+      "traffic: {input_tokens: 512, output_tokens: 64, arrivals: {process: gamma, cv: 2, rate: 4 "
+      "/s}}\n");
+  const auto is_whole = [&](const std::string& text) {
+    base::Problems problems;
+    return sim::parse_knob_range({"--vary", text, {}}, served, problems).whole;
+  };
+  CHECK(is_whole("traffic.input_tokens=128..8192"));
+  CHECK(is_whole("serving.replicas=1..8"));
+  CHECK_FALSE(is_whole("traffic.arrivals.cv=1..4"));
+  CHECK_FALSE(is_whole("traffic.arrivals.cv"));
+}
+
 TEST_CASE("A range that is none is said to be none", "[unit]") {
   CHECK_THAT(complaint("traffic.concurrency=64..8"), ContainsSubstring("low end"));
   CHECK_THAT(complaint("traffic.concurrency=few..many"),
@@ -83,7 +101,9 @@ TEST_CASE("The edge of a rising metric is found from below, of a falling one fro
   CHECK(from.beyond == "11");
 }
 
-TEST_CASE("What never or always holds, or holds in two places, is said", "[unit]") {
+TEST_CASE(
+    "What never or always holds, or holds in two places, is said, with the end nearest the limit",
+    "[unit]") {
   const auto until = conditions({"ttft_mean_s <= 9"});
   const auto in = [&](auto function) {
     return sim::boundary_of(range_of("k=1..100"), until, ttft_by(function));
@@ -92,9 +112,37 @@ TEST_CASE("What never or always holds, or holds in two places, is said", "[unit]
   CHECK_FALSE(never.found);
   CHECK(never.value == "100");  // comes nearest
   CHECK(in([](double) { return 1.0; }).everywhere);
+  const auto up = in([](double x) { return 0.01 * x; });
+  CHECK(up.everywhere);
+  CHECK_FALSE(up.upwards);
+  CHECK(up.value == "100");
+  const auto down = in([](double x) { return 2.0 - 0.01 * x; });
+  CHECK(down.everywhere);
+  CHECK(down.upwards);
+  CHECK(down.value == "1");
   const auto twice = in([](double x) { return x > 10.0 && x < 40.0 ? 20.0 : 1.0; });
   CHECK(twice.changes == 2);
   CHECK(twice.value == "10");
+}
+
+TEST_CASE("A window between two looks is found where its nearest look misses by least", "[unit]") {
+  const auto until = conditions({"ttft_mean_s <= 9"});
+  const auto valley = ttft_by([](double x) { return 8.9 + 3.0 * std::abs(std::log(x / 437.0)); });
+  const auto any = sim::boundary_of(range_of("k=1.5..10000.5"), until, valley);
+  REQUIRE(any.found);
+  CHECK(any.upwards);
+  CHECK(any.changes == 2);
+  CHECK(std::stod(any.value) == Approx(437.0 * std::exp(-0.1 / 3.0)).epsilon(1e-4));
+  const auto whole = sim::boundary_of(range_of("k=1..10000"), until, valley);
+  REQUIRE(whole.found);
+  CHECK(whole.value == "423");
+  CHECK(whole.beyond == "422");
+  const auto none =
+      sim::boundary_of(range_of("k=1..10000"), conditions({"ttft_mean_s <= 8.8"}), valley);
+  CHECK_FALSE(none.found);
+  CHECK(none.value == "437");
+  CHECK_FALSE(none.every);
+  CHECK(none.looks > 33);
 }
 
 TEST_CASE(

@@ -6,6 +6,7 @@
 
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
+#include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/sweep_run.hpp"
 #include "sim/estimate.hpp"
 #include "sim/result/metrics.hpp"
@@ -276,7 +277,8 @@ TEST_CASE("a power cap that some chips cannot hold is a reason of their rows", "
     reasons.push_back(sim::reason(sim::estimate(points.scenario(point), workspace)));
   }
   CHECK(reasons[0].empty());
-  CHECK_THAT(reasons[1], ContainsSubstring("a power cap of 100 W is below"));
+  CHECK_THAT(reasons[1],
+             ContainsSubstring("a power cap of 100 W, of which the chip holds 0.98, is not above"));
   CHECK(reasons[2] == "a power cap of 900 W is above the TDP of the chip, 700 W");
   CHECK(reasons[3].empty());
   CHECK(reasons[5].empty());
@@ -308,6 +310,31 @@ TEST_CASE("a range with one mistake is told of that mistake alone", "[unit]") {
     INFO(range << "\n" << text);
     CHECK(errors_in(text) == 1);
   }
+}
+
+TEST_CASE("a factor of a later axis multiplies the value of an earlier one", "[unit]") {
+  const sim::SweepPoints points(
+      sweep_of("axes:\n"
+               "  chip: {next: {system.chip.hbm.bandwidth: 8 TB/s}}\n"
+               "  system.chip.hbm.bandwidth: [x1, x1.5]\n"));
+  const auto bandwidth = [&](std::size_t point) {
+    return points.scenario(point).platform->system.chip.bandwidth.si();
+  };
+  CHECK(bandwidth(0) == 8e12);
+  CHECK(bandwidth(1) == Approx(12e12));
+}
+
+TEST_CASE("rows that are not replayed are not fetched, however many are recommended", "[unit]") {
+  const sim::SweepPoints points(
+      sweep_of("axes: {traffic.concurrency: {from: 1, to: 50, step: 1}}\n"
+               "pareto: {maximize: [throughput_tok_per_s_per_gpu], by: traffic.concurrency}\n"));
+  sim::ResultTable table = sim::run_sweep(points, 1);
+  std::size_t fetched = 0;
+  sim::ReplayedRowsOptions options;
+  options.replay = false;
+  options.fetch = [&](const std::vector<std::size_t>& rows) { fetched += rows.size(); };
+  CHECK(sim::replay_recommended(points, table, options).estimated == 50);
+  CHECK(fetched == 0);
 }
 
 }  // namespace roofcast::unit_sim_sweep

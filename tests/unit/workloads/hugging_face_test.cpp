@@ -91,6 +91,7 @@ std::string described(const Architecture& m) {
       "mla q {} kv {} nope {} rope {} value {} index {} {} {}\n"
       "mamba {}\ndelta_net {}\nmamba1 {}\nmlp {} gated {}\n"
       "moe experts {} top_k {} groups {} of {} width {} gated {} shared {} x {} gate {} latent {}\n"
+      "router fp32 {} popularity {}\n"
       "layers {} interleaved {}\n",
       m.max_context, m.hidden, m.vocab, m.tied_embeddings, static_cast<int>(a.kind), a.query_heads,
       a.kv_heads, a.head_dim, a.window, a.qkv_bias, a.qk_norm, a.joint_qk_norm, a.output_gate,
@@ -98,7 +99,7 @@ std::string described(const Architecture& m) {
       a.index.top_k, described(m.mamba), described(m.delta_net), described(m.mamba1),
       m.mlp.intermediate, m.mlp.gated, e.experts, e.top_k, e.groups.kept, e.groups.count,
       e.intermediate, e.gated, e.shared_experts, e.shared_intermediate, e.shared_gate, e.latent,
-      described(m.layers, !m.interleaved), m.interleaved);
+      e.fp32_router, e.popularity.variation, described(m.layers, !m.interleaved), m.interleaved);
 }
 
 struct Twin {
@@ -240,38 +241,6 @@ TEST_CASE("A configuration of images and text gives its language model, and says
   CHECK(node.find("notes")->items.front().text.find("text_config") != std::string::npos);
   CHECK(described(imported("kimi-k2.5", {"model.max_context=131072"})) ==
         described(imported("kimi-k2")));
-}
-
-TEST_CASE("Weights in a format of the catalog name its precision, others are a note", "[unit]") {
-  const auto precision = [](const std::string& quantization) {
-    const base::Node node = changed("llama-3.1-8b", "quantization_config", quantization);
-    const base::Node* native = node.find("native_precision");
-    CHECK((native == nullptr) == (node.find("notes") != nullptr));
-    return native != nullptr ? native->text : "";
-  };
-  CHECK(translated("llama-3.1-8b").find("native_precision")->text == "bf16");
-  CHECK(precision("{quant_method: fp8, weight_block_size: [128, 128]}") == "fp8_block");
-  CHECK(precision("{quant_method: fp8, modules_to_not_convert: [lm_head]}") == "fp8");
-  CHECK(precision("{quant_method: fp8, modules_to_not_convert: [model.layers.0.self_attn]}") == "");
-  CHECK(precision("{quant_method: mxfp4}") == "mxfp4_experts");
-  CHECK(precision("{quant_method: modelopt, quant_algo: NVFP4, ignore: [lm_head]}") == "nvfp4");
-  CHECK(precision("{quant_method: modelopt, quant_algo: NVFP4, ignore: ['*.self_attn.*']}") == "");
-  CHECK(precision("{quant_method: modelopt, quant_algo: MIXED_PRECISION}") == "");
-  CHECK(precision("{quant_method: modelopt, quantization: {quant_algo: FP8}}") == "fp8");
-  CHECK(precision("{quant_method: awq, bits: 4}") == "w4a16");
-  CHECK(precision("{quant_method: gptq, bits: 8}") == "");
-  CHECK(precision("{quant_method: bitsandbytes}") == "");
-  const auto groups = [&](const std::string& weights, const std::string& activations) {
-    return precision(fmt::format(
-        "{{quant_method: compressed-tensors, ignore: [lm_head, model.layers.0.mlp.gate], "
-        "config_groups: {{group_0: {{weights: {}, input_activations: {}}}}}}}",
-        weights, activations));
-  };
-  CHECK(groups("{type: float, num_bits: 8, strategy: channel}", "{num_bits: 8}") == "fp8");
-  CHECK(groups("{type: float, num_bits: 8, strategy: block}", "{num_bits: 8}") == "fp8_block");
-  CHECK(groups("{type: float, num_bits: 4, group_size: 16}", "{num_bits: 4}") == "nvfp4");
-  CHECK(groups("{type: int, num_bits: 4, group_size: 32}", "null") == "w4a16");
-  CHECK(groups("{type: int, num_bits: 8}", "{num_bits: 8}") == "");
 }
 
 TEST_CASE("A sparse index is read wherever one is configured, one shared by layers with a note",

@@ -165,4 +165,10 @@ TEST_CASE("A recommender that trains is refused with the reason", "[unit]") {
         "training a recommender is not modelled: gradients of rows that a batch did not look up");
 }
 
+TEST_CASE("A recommender has nothing to draft", "[unit]") {
+  const auto e =
+      estimate_of({"serving.speculative={method: eagle, draft_tokens: 3, acceptance: 0.8}"});
+  CHECK(std::holds_alternative<sim::infeasible::NothingToDraft>(e.infeasible));
+}
+
 }  // namespace roofcast::unit_workloads_recommender

@@ -117,7 +117,8 @@ TEST_CASE("arrivals that say too little or the wrong things are refused", "[unit
   };
   CHECK_THAT(said("{process: poison, rate: 1 /s}"), ContainsSubstring("did you mean \"poisson\""));
   CHECK_THAT(said("{process: poisson, rate: 3.5}"),
-             ContainsSubstring("no unit: append one, for example \"3.5 GHz\" (Hz, MHz, GHz, /s)"));
+             ContainsSubstring("no unit: append one, for example \"3.5 GHz\" of a clock, "
+                               "\"3.5 /s\" of arrivals (Hz, MHz, GHz, /s)"));
   CHECK_THAT(said("{process: poisson, rate: 0 /s}"), ContainsSubstring("must be more than 0"));
   CHECK_THAT(said("{process: gamma, rate: 1 /s}"), ContainsSubstring("\"cv\" is required"));
   CHECK_THAT(said("{process: poisson, rate: 1 /s, cv: 2}"),
@@ -229,6 +230,21 @@ TEST_CASE("measured lengths are their own distribution", "[unit]") {
   }
   CHECK(drawn / kDraws == Approx(mean(lengths)).epsilon(0.01));
   CHECK(workloads::measured_lengths({7, 7}).shape == Lengths::Shape::fixed);
+}
+
+TEST_CASE("Requests of one rate come at it between two of them, in their order", "[unit]") {
+  const Arrivals arrivals = arrivals_of("{process: gamma, cv: 3, rate: 5 /s}");
+  const Lengths lengths = lengths_of("100");
+  workloads::Requests drawn = workloads::draw_requests(arrivals, lengths, lengths, 4000, 1);
+  const workloads::Requests before = drawn;
+  workloads::set_rate(drawn, 400, 3999, 3599, arrivals.rate);
+  const double window = (drawn.requests[3999].arrival - drawn.requests[400].arrival).si();
+  CHECK(3599.0 / window == Approx(5.0));
+  const double scale = drawn.requests[7].arrival / before.requests[7].arrival;
+  CHECK(scale != Approx(1.0).epsilon(1e-3));
+  for (std::size_t i = 0; i < 4000; ++i) {
+    CHECK(drawn.requests[i].arrival.si() == Approx(scale * before.requests[i].arrival.si()));
+  }
 }
 
 }  // namespace roofcast::unit_workloads_requests

@@ -151,6 +151,22 @@ TEST_CASE("A rack takes one replica where the stages of a replica are in it, and
   CHECK(replicas("tp-cp-dp-pp") == 16);
 }
 
+TEST_CASE("Replicas that share experts go on in whole groups", "[unit]") {
+  const BlastRadius result = blast_radius(
+      base::parse_document(
+          "test",
+          "system: h100_cluster_128\nmodel: qwen3-30b-a3b\nprecision: bf16\ndeployment: "
+          "{tensor_parallel: 2, expert_parallel: 32, data_parallel: 64}\ntraining: "
+          "{sequence_length: 4096, global_batch: 256, recompute: full, trainer: megatron}\n" +
+              kRun),
+      64);
+  INFO(reason(result.estimate));
+  REQUIRE(result.estimate.fits());
+  // A host has 4 replicas, of the 16 that hold the experts once: 3 of 4 such groups are left.
+  CHECK(result.parts[0].replicas == 4);
+  CHECK(result.parts[0].rest == 0.75);
+}
+
 TEST_CASE("Copies in memory save what one host loses, not what a leaf switch does", "[unit]") {
   const BlastRadius without = blast_radius(job(kRun), 64);
   base::Node document = job(kRun);

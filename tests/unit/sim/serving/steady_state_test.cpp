@@ -232,4 +232,13 @@ TEST_CASE("A chip without bf16 runs fp16, and says why it does not run bf16", "[
   CHECK(sim::reason(estimated(s)) == "the chip has no fp16 tensor rate");
 }
 
+TEST_CASE("Two pools on a measured chip and stack have measured parameters", "[unit]") {
+  const sim::Scenario pools = sim::read_scenario(base::parse_document(
+      "test",
+      "system: hgx_h200\nmodel: llama-3.1-8b\nprecision: fp8\nserving: {stack: vllm}\n"
+      "deployment: {prefill: {tensor_parallel: 1}, decode: {tensor_parallel: 1}}\n"
+      "traffic: {input_tokens: 512, output_tokens: 64, concurrency: 8}\n"));
+  CHECK(estimated(pools).provenance == hardware::Provenance::measured_corrected);
+}
+
 }  // namespace roofcast::unit_sim_serving_steady_state

@@ -29,7 +29,7 @@ const std::string kReplicas =
 
 Exchange exchanged(const Scenario& s) {
   const models::RankParameters rank =
-      models::rank_parameters(s.model, s.deployment.mapping, s.training);
+      models::rank_parameters(s.model, s.deployment.mapping, s.precision, s.training);
   return exchange_of(view(s), s.deployment.mapping, rank, 16.0);
 }
 
@@ -38,7 +38,7 @@ Exchange exchanged(const Scenario& s) {
 TEST_CASE("Gradients of replicas that fill a domain leave it on the NICs of two ranks", "[unit]") {
   const Scenario s = of("tp-cp-pp-dp", kReplicas);
   const double bytes =
-      2.0 * models::rank_parameters(s.model, s.deployment.mapping, s.training).dense;
+      2.0 * models::rank_parameters(s.model, s.deployment.mapping, s.precision, s.training).dense;
   // 20 ranks, two of them in a domain, 50 GB/s each: 19/20 of the bytes leave it.
   const base::Seconds least = 19.0 / 20.0 * bytes / (2.0 * 50e9) * base::second;
   const Exchange pipeline_first = exchanged(s);
@@ -48,6 +48,19 @@ TEST_CASE("Gradients of replicas that fill a domain leave it on the NICs of two 
   CHECK(pipeline_first.reduced < 2.0 * least);
   // 18 ranks of a domain share 18 NICs.
   CHECK(data_first.reduced < 0.3 * least);
+}
+
+TEST_CASE("Quantised parameters travel in their own format, gradients in theirs", "[unit]") {
+  const auto exchange = [](bool quantised) {
+    Scenario s = of("tp-cp-pp-dp", kReplicas);
+    s.precision.attention = s.precision.attention_output =
+        s.precision.mlp = {base::NumberFormat::fp8, base::NumberFormat::fp8};
+    s.training.quantised_parameters = quantised;
+    return exchanged(s);
+  };
+  CHECK(exchange(true).reduced == exchange(false).reduced);
+  CHECK(exchange(true).gathered < 0.6 * exchange(false).gathered);
+  CHECK(exchange(true).gathered > 0.45 * exchange(false).gathered);
 }
 
 TEST_CASE("Stages in one domain send activations inside it", "[unit]") {

@@ -9,6 +9,7 @@
 #include "sim/scenario/sections.hpp"
 #include "sim/training/training.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/sim/training/step_of.hpp"
 
 namespace roofcast::sim::unit_sim_training_expert_training {
 namespace {
@@ -20,14 +21,6 @@ Scenario training(const std::string& model, const std::string& settings, int exp
                   std::to_string(expert_parallel) +
                   "}\ntraining: {sequence_length: 4096, global_batch: 512, trainer: megatron" +
                   settings + "}\n"));
-}
-
-TrainingStep step_of(const Scenario& scenario) {
-  Workspace workspace;
-  const ServingEstimate e = estimate(view(scenario), workspace);
-  INFO(reason(e));
-  REQUIRE(e.fits());
-  return e.workflow->training;
 }
 
 double sent(const workloads::Graph& graph, std::string_view name) {

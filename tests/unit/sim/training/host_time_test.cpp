@@ -7,6 +7,7 @@
 #include "sim/result/training_step.hpp"
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/sim/training/step_of.hpp"
 
 namespace roofcast::sim::unit_sim_training_host_time {
 namespace {
@@ -91,17 +92,12 @@ TEST_CASE("The sum of gradients is no launch of its own, and what is outside the
 TEST_CASE("Graphs, grouped experts and larger micro-batches make a step of small ones no slower",
           "[unit]") {
   const auto token_time = [](int micro_batch, const std::string& more) {
-    const Scenario s = read_scenario(base::parse_document(
+    return step_of(read_scenario(base::parse_document(
         "test",
         "system: hgx_b200\nmodel: qwen3-30b-a3b\nprecision: fp8\ndeployment: {data_parallel: 8, "
         "expert_parallel: 8}\ntraining: {sequence_length: 2048, global_batch: 512, gradients: "
         "bf16, trainer: megatron, micro_batch: " +
-            std::to_string(micro_batch) + more + "}\n"));
-    Workspace workspace;
-    const ServingEstimate e = estimate(view(s), workspace);
-    INFO(reason(e));
-    REQUIRE(e.fits());
-    return e.workflow->training;
+            std::to_string(micro_batch) + more + "}\n")));
   };
   const TrainingStep eager = token_time(1, "");
   const TrainingStep some = token_time(1, ", cuda_graphs: [attention, router]");

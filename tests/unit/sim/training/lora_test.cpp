@@ -32,7 +32,7 @@ TEST_CASE("An adapter has the rank times both widths of its layer", "[unit]") {
   const auto trained = [](const std::string& layers, const std::string& deployment) {
     const Scenario s =
         of("lora: {rank: 16" + layers + "}", "llama-3.1-8b", deployment + ", data_parallel: 1");
-    return models::rank_parameters(s.model, s.deployment.mapping, s.training).total();
+    return models::rank_parameters(s.model, s.deployment.mapping, s.precision, s.training).total();
   };
   CHECK(trained(", layers: [qkv]", "tensor_parallel: 1") == 32.0 * 16 * (4096 + 6144));
   CHECK(trained(", layers: [out, down]", "tensor_parallel: 1") ==
@@ -41,6 +41,8 @@ TEST_CASE("An adapter has the rank times both widths of its layer", "[unit]") {
         32.0 * 16 * (4 * 4096 + 6144 + 4096 + 2 * 14336 + 14336));
   // The wide side is cut as the layer is, the narrow one is on every rank.
   CHECK(trained(", layers: [qkv]", "tensor_parallel: 2") == 32.0 * 16 * (4096 + 6144 / 2));
+  // Eight KV heads are copied to 16 ranks.
+  CHECK(trained(", layers: [qkv]", "tensor_parallel: 16") == 32.0 * 16 * (4096 + 256 + 2 * 128));
 }
 
 TEST_CASE("Weights that are not trained have no gradients and no states", "[unit]") {
@@ -85,9 +87,18 @@ TEST_CASE("Texts that are packed into a sequence see themselves only", "[unit]")
   CHECK(step(of("packed: 512")).time < step(of("packed: 2048")).time);
 }
 
-TEST_CASE("Adapters that no layer gets are refused", "[unit]") {
-  CHECK_THROWS_WITH(of("lora: {rank: 16, layers: [up]}", "qwen3-30b-a3b"),
-                    Catch::Matchers::ContainsSubstring("no layer of the model gets an adapter"));
+TEST_CASE("A training whose adapters no layer gets is infeasible, with the reason", "[unit]") {
+  const auto refused = [](const std::string& layers, const std::string& model) {
+    const Scenario s = of("lora: {rank: 16, layers: " + layers + "}", model);
+    Workspace workspace;
+    return reason(estimate(view(s), workspace));
+  };
+  for (const auto& [layers, model] :
+       {std::pair("[up, down]", "qwen3-30b-a3b"), std::pair("[qkv, out]", "deepseek-v2")}) {
+    CHECK_THAT(refused(layers, model),
+               Catch::Matchers::ContainsSubstring("no layer of the model gets an adapter"));
+  }
+  CHECK(refused("[qkv, out]", "qwen3-30b-a3b").empty());
   CHECK_THROWS_WITH(of("lora: {rank: 16, layers: none}"),
                     Catch::Matchers::ContainsSubstring("an adapter is beside a layer"));
 }

@@ -10,6 +10,7 @@
 #include "sim/training/newton_schulz.hpp"
 #include "sim/training/training.hpp"
 #include "tests/catch.hpp"
+#include "tests/unit/sim/training/step_of.hpp"
 #include "workloads/architecture/parameters.hpp"
 
 namespace roofcast::sim::unit_sim_training_optimizer {
@@ -29,14 +30,6 @@ Scenario trained(const std::string& more, int gpus = 1) {
           std::to_string(gpus) +
           "}\ntraining: {sequence_length: 4096, global_batch: 8, trainer: megatron" + more +
           "}\n"));
-}
-
-TrainingStep step_of(const Scenario& scenario) {
-  Workspace workspace;
-  const ServingEstimate e = estimate(view(scenario), workspace);
-  INFO(reason(e));
-  REQUIRE(e.fits());
-  return e.workflow->training;
 }
 
 }  // namespace

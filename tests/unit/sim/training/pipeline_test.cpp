@@ -133,13 +133,40 @@ TEST_CASE("ZB-V waits for one pass of a chunk for each other rank, however many 
   }
 }
 
+TEST_CASE("With fewer micro-batches than stages a pipeline waits as long as its events do",
+          "[unit]") {
+  const auto closed = [](Schedule schedule, std::int64_t p, std::int64_t v, std::int64_t m,
+                         double b, double w) {
+    workloads::Training training;
+    training.schedule = schedule;
+    training.virtual_stages = v;
+    const base::Seconds both = (1.0 + b) * second;
+    return pipeline_bubble(training, p, m, {both, both, b * second, w * second}).si();
+  };
+  for (const auto& [p, v, m] : {std::tuple{8, 1, 3}, std::tuple{8, 4, 2}, std::tuple{16, 8, 4},
+                                std::tuple{4, 2, 3}, std::tuple{8, 5, 1}, std::tuple{8, 5, 8}}) {
+    INFO(p << " stages of " << v << " chunks, " << m << " micro-batches");
+    const PipelineTimeline t = pipeline_timeline(Schedule::one_forward_one_backward, p, v, m,
+                                                 {1.0 * second, 2.3 * second, {}});
+    check_whole(t, m, static_cast<std::size_t>(2 * v));
+    CHECK(t.time.si() - m * 3.3 ==
+          Approx(closed(Schedule::one_forward_one_backward, p, v, m, 2.3, 0.0)));
+  }
+  for (const auto& [p, m] : {std::pair{4, 1}, std::pair{8, 3}, std::pair{8, 7}, std::pair{8, 8}}) {
+    INFO(p << " stages, " << m << " micro-batches");
+    const PipelineTimeline t =
+        pipeline_timeline(Schedule::zero_bubble, p, 1, m, passes(1.0, 2.2, 0.9));
+    CHECK(t.time.si() - m * 3.2 == Approx(closed(Schedule::zero_bubble, p, 1, m, 2.2, 0.9)));
+  }
+}
+
 TEST_CASE("One stage has no bubble, whatever its schedule", "[unit]") {
   workloads::Training training;
   for (const Schedule schedule : {Schedule::one_forward_one_backward, Schedule::zero_bubble,
                                   Schedule::zero_bubble_v, Schedule::dualpipe}) {
     training.schedule = schedule;
     const StagePasses passes{5.0 * second, 6.0 * second, 2.0 * second, 1.0 * second};
-    CHECK(pipeline_bubble(training, 1, passes) == base::Seconds{});
+    CHECK(pipeline_bubble(training, 1, 4, passes) == base::Seconds{});
   }
 }
 

@@ -57,12 +57,38 @@ TEST_CASE("DualPipe keeps two stages' parameters and one micro-batch more than t
 }
 
 TEST_CASE("DualPipe is refused with an odd number of stages or too few micro-batches", "[unit]") {
-  for (const auto& [stages, micro_batches] : {std::pair{7, 14}, std::pair{8, 7}}) {
+  for (const auto& [stages, micro_batches] :
+       {std::pair{7, 14}, std::pair{8, 7}, std::pair{8, 14}, std::pair{8, 17}}) {
     const ServingEstimate e = trained("dualpipe", stages, micro_batches);
     INFO(stages);
     CHECK_FALSE(e.fits());
     CHECK(reason(e).find("training.schedule") != std::string::npos);
   }
+}
+
+TEST_CASE("Chunks take turns in whole groups of micro-batches, or in one that is smaller",
+          "[unit]") {
+  const ServingEstimate odd = trained("1f1b, virtual_stages: 2", 8, 12);
+  CHECK_FALSE(odd.fits());
+  CHECK(reason(odd).find("training.virtual_stages") != std::string::npos);
+  for (const int micro_batches : {1, 4, 8, 16}) {
+    const ServingEstimate e = trained("1f1b, virtual_stages: 2", 8, micro_batches);
+    INFO(micro_batches << reason(e));
+    REQUIRE(e.fits());
+    // One micro-batch goes through all stages, however few there are.
+    const TrainingStep& t = e.workflow->training;
+    CHECK(t.passes + t.bubble >= 7.99 * (t.forward + t.backward));
+  }
+}
+
+TEST_CASE("Mirrored ranks of DualPipe exchange gradients, and share one stage's states", "[unit]") {
+  const TrainingStep plain = step_of("1f1b");
+  const TrainingStep dual = step_of("dualpipe");
+  CHECK(plain.exchange == base::Seconds{});  // one data-parallel rank
+  CHECK(dual.exchange > base::Seconds{});
+  // Twice the gradients are cleared; as many states are updated.
+  CHECK(dual.optimizer > plain.optimizer);
+  CHECK(dual.optimizer < 1.5 * plain.optimizer);
 }
 
 TEST_CASE("Only 1F1B has several chunks of layers a rank", "[unit]") {

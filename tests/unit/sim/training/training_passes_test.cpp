@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <string>
 
 #include "sim/estimate.hpp"
@@ -40,6 +41,55 @@ TEST_CASE("The operators of both passes add up to the passes of the step", "[uni
       CHECK(sum(both.passes[1]).si() == Approx(step.backward.si()));
     }
   }
+}
+
+TEST_CASE("A ring that attention hides takes SMs from it, and its outputs are added up", "[unit]") {
+  const Scenario scenario = read_scenario(base::parse_document(
+      "test",
+      "system: h100_cluster_128\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: "
+      "{context_parallel: 4, data_parallel: 4}\ntraining: {sequence_length: 65536, "
+      "global_batch: 4, trainer: megatron, recompute: full}\n"));
+  const ScenarioView s = view(scenario);
+  for (const PassLines& pass : training_passes(s, micro_batches(s)).passes) {
+    base::Seconds merges;
+    for (const OperatorLine& line : pass.operators) {
+      if (line.call.name == "attention.ring") {
+        const base::Seconds all = line.call.count * line.cost.time;
+        CHECK(line.time > 0.15 * all);  // 20 of 132 SMs
+        CHECK(line.time < 0.25 * all);
+      }
+      merges += line.call.name == "attention.merge_parts" ? line.time : base::Seconds{};
+    }
+    CHECK(merges > base::Seconds{});
+  }
+}
+
+TEST_CASE("Ring attention sends keys, values and their gradients back, and again with recompute",
+          "[unit]") {
+  const auto sent = [](const char* recompute) {
+    const Scenario scenario = read_scenario(base::parse_document(
+        "test",
+        "system: h100_cluster_128\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: "
+        "{context_parallel: 8, data_parallel: 2}\ntraining: {sequence_length: 65536, "
+        "global_batch: 4, trainer: megatron, recompute: " +
+            std::string(recompute) + "}\n"));
+    const ScenarioView s = view(scenario);
+    std::array<double, 2> bytes{};
+    const PassesOfMicroBatch both = training_passes(s, micro_batches(s));
+    for (std::size_t pass = 0; pass < 2; ++pass) {
+      for (const OperatorLine& line : both.passes[pass].operators) {
+        if (line.call.name == "attention.ring") {
+          bytes[pass] += line.call.count * std::get<workloads::Collective>(line.call.op).bytes;
+        }
+      }
+    }
+    return bytes;
+  };
+  const auto [forward, backward] = sent("norms");
+  CHECK(forward > 0.0);
+  CHECK(backward == 2.0 * forward);
+  CHECK(sent("attention")[1] == 3.0 * forward);
+  CHECK(sent("full")[1] == 3.0 * forward);
 }
 
 }  // namespace roofcast::sim::unit_sim_training_training_passes

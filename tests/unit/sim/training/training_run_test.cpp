@@ -187,6 +187,87 @@ TEST_CASE("A run that shrinks takes less time than one that waits for a host", "
   CHECK(share < steady);
 }
 
+TEST_CASE("A run that shrinks goes on with whole groups of replicas that share experts", "[unit]") {
+  RunModel m;
+  m.spares = 1;
+  m.replicas = 16;
+  m.hosts_of_replica = 0.5;
+  m.replicas_together = 4;
+  CHECK(m.replicas_left(1) == 1.0);
+  CHECK(m.replicas_left(2) == 0.75);
+  CHECK(m.replicas_left(3) == 0.75);
+  CHECK(m.replicas_left(4) == 0.5);
+  CHECK(m.replicas_left(9) == 0.0);
+}
+
+TEST_CASE("A checkpoint has what is trained, and a restart reads the rest too", "[unit]") {
+  const auto model = [](const std::string& name, const std::string& training) {
+    const Scenario s = read_scenario(base::parse_document(
+        "test", "system: {base: h100_cluster_128, chips: 2048}\nmodel: " + name +
+                    "\nprecision: bf16\ndeployment: {data_parallel: 16}\ntraining: "
+                    "{sequence_length: 2048, global_batch: 128, trainer: megatron" +
+                    training +
+                    "}\nrun: {steps: 100, failures: none, restart: {time: 5 min}, checkpoint: "
+                    "{interval: 1 h, write: 1 GB/s}}\n"));
+    return run_model(view(s), base::second, 1e6, 16);
+  };
+  constexpr double kAdam = 2.0 + 4.0 + 2.0 * 4.0;
+  const double adapters = 32.0 * 16 * (4096 + 6144);
+  const RunModel whole = model("llama-3.1-8b", "");
+  const RunModel lora = model("llama-3.1-8b", ", lora: {rank: 16, layers: [qkv]}");
+  CHECK(lora.save.si() == Approx(kAdam * adapters / 1e9));
+  CHECK(lora.read.si() == Approx(lora.save.si() + whole.save.si() / kAdam * 2.0));
+  CHECK(whole.read == whole.save);
+  // Its module for further tokens has 11.5 of 671 billion parameters.
+  CHECK(model("deepseek-v3", ", mtp: 1").save > 1.01 * model("deepseek-v3", "").save);
+}
+
+TEST_CASE("An interval shorter than a write takes is longer, and a note says so", "[unit]") {
+  base::take_notes();
+  const Scenario s = read_scenario(base::parse_document(
+      "test",
+      "system: h100_cluster_128\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: {data_parallel: "
+      "16}\ntraining: {sequence_length: 2048, global_batch: 128, trainer: megatron}\nrun: {steps: "
+      "10000, failures: llama3_h100, restart: {time: 5 min}, checkpoint: {interval: 1 min, write: "
+      "500 MB/s}}\n"));
+  Workspace workspace;
+  REQUIRE(estimate(view(s), workspace).fits());
+  const auto notes = base::take_notes();
+  CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+    return note.find("is shorter than a write takes") != std::string::npos;
+  }));
+}
+
+TEST_CASE("Faster storage never makes a run longer, and a disk that stalls more is left out",
+          "[unit]") {
+  const auto run_with = [](const char* write, const char* disk) {
+    const Scenario s = read_scenario(base::parse_document(
+        "test",
+        "system: h100_cluster_128\nmodel: llama-3.1-8b\nprecision: bf16\ndeployment: "
+        "{data_parallel: 16}\ntraining: {sequence_length: 2048, global_batch: 128, "
+        "trainer: megatron}\nrun: {steps: 1000000, failures: {per_thousand_gpu_days: "
+        "{gpu: 20, source: a poor cluster}}, restart: {time: 10 min}, checkpoint: "
+        "{asynchronous: false, write: " +
+            std::string(write) + ", disk: " + disk + "}}\n"));
+    Workspace workspace;
+    const ServingEstimate e = estimate(view(s), workspace);
+    REQUIRE(e.fits());
+    return *e.workflow->run;
+  };
+  const char* slow = "{recovers: 0.1, write: 20 MB/s}";
+  base::Seconds last = base::Seconds::infinity();
+  for (const char* write : {"1 GB/s", "10 GB/s", "100 GB/s", "1 TB/s", "10 TB/s"}) {
+    const TrainingRunEstimate run = run_with(write, slow);
+    INFO(write << ": " << run.mean.time.si() << " s");
+    CHECK(run.mean.time <= last);
+    CHECK(run.interval == run.best_interval);
+    last = run.mean.time;
+  }
+  CHECK(run_with("10 TB/s", slow).tiers.empty());
+  CHECK(run_with("1 GB/s", "{recovers: 0.9, write: 2 GB/s}").tiers.size() == 1);
+  CHECK(run_with("10 TB/s", "{recovers: 0.1, write: 20 MB/s, interval: 1 h}").tiers.size() == 1);
+}
+
 TEST_CASE("No percentile of a run that shrinks is below its work, however long repairs take",
           "[unit]") {
   for (const char* repair : {"1 h", "12 h", "30 d", "1000 d"}) {

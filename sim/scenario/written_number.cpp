@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scenario/written_number.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace roofcast::sim {
+
+WrittenNumber written_number(std::string_view text) {
+  WrittenNumber n;
+  const auto trim = [](std::string_view s) {
+    const auto first = s.find_first_not_of(' ');
+    return first == std::string_view::npos ? std::string_view()
+                                           : s.substr(first, s.find_last_not_of(' ') - first + 1);
+  };
+  text = trim(text);
+  if (text.starts_with('x')) {
+    n.before.push_back('x');
+    text = trim(text.substr(1));
+  }
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), n.value);
+  n.ok = parsed.ec == std::errc() && std::isfinite(n.value);
+  const auto digits = static_cast<std::size_t>(parsed.ptr - text.data());
+  n.after = text.substr(digits);
+  n.whole = n.ok && n.before.empty() && n.after.empty() &&
+            text.substr(0, digits).find_first_of(".eE") == std::string::npos;
+  return n;
+}
+
+}  // namespace roofcast::sim
