@@ -3,6 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <span>
+
+#include "base/nearest.hpp"
 #include "base/version.hpp"
 
 namespace roofcast::hardware {
@@ -92,6 +98,46 @@ void read_versions(base::Fields& f, Calibration& c) {
       [&](base::Fields& g) {
         g.text("kernels_of", c.tuned_like);
         c.tuned = read_corrections(g);
+      },
+      base::optional);
+}
+
+// A calibration of the catalog, read when it is first asked for; null where it has problems.
+std::shared_ptr<const Calibration> calibration_called(const std::string& id) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const Calibration>> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(id); found != known.end()) {
+    return found->second;
+  }
+  auto calibration = std::make_shared<Calibration>();
+  base::Problems problems;
+  const base::Node document = base::load_entry(calibration_catalog(), id);
+  base::Fields fields(document, "calibration", problems);
+  read(fields, *calibration);
+  return known.emplace(id, problems.size() == 0 ? std::move(calibration) : nullptr).first->second;
+}
+
+void read_relatives(base::Fields& f, Calibration& c) {
+  f.each(
+      "relatives",
+      [&](base::Fields& g) {
+        std::string id;
+        Relative relative;
+        g.text("calibration", id);
+        g.number("corrections_share", relative.corrections_share, base::fraction);
+        if (id.empty()) {
+          return;
+        }
+        const std::vector<std::string> ids = base::catalog_ids(calibration_catalog());
+        if (!std::binary_search(ids.begin(), ids.end(), id)) {
+          const auto near = base::nearest_name(id, ids);
+          g.problem("calibration",
+                    fmt::format("no calibration \"{}\"{}", id,
+                                near ? base::did_you_mean(std::span(&*near, 1)) : ""));
+        } else if ((relative.of = calibration_called(id)) != nullptr) {
+          c.relatives.push_back(std::move(relative));
+        }
       },
       base::optional);
 }
@@ -261,6 +307,7 @@ void read(base::Fields& f, Calibration& c) {
       base::optional);
   read_versions(f, c);
   c.corrections = read_corrections(f);
+  read_relatives(f, c);
 }
 
 }  // namespace roofcast::hardware

@@ -58,6 +58,13 @@ struct OlderVersion {
   std::shared_ptr<const Corrections> corrections;  // null where nothing was different
 };
 
+// Another measured chip, whose corrections are used beside those of the nearest (hardware/nearest_calibration.hpp).
+struct Calibration;
+struct Relative {
+  std::shared_ptr<const Calibration> of;
+  double corrections_share = 0.0;  // of their logarithm that is used
+};
+
 struct Calibration {
   std::string id;
   std::string name;
@@ -65,6 +72,7 @@ struct Calibration {
   std::vector<KindError> errors;                   // only of a fitted calibration
   std::shared_ptr<const Corrections> corrections;  // null where there are none
   double corrections_share = 1.0;                  // of their logarithm that is used
+  std::vector<Relative> relatives;
 
   // Of parameters that are another chip's (hardware/nearest_calibration.hpp).
   std::string distance;         // how far that chip is, in words

@@ -90,6 +90,10 @@ void read_parent(Fields& f, ParentChip& parent) {
   f.quantity("clock", parent.clock);
   f.quantity("tdp", parent.tdp);
   f.quantity("shared_memory_per_sm", parent.shared_memory_per_sm);
+  f.quantity("bandwidth", parent.bandwidth);
+  std::optional<base::BytesPerSecond> nvlink;
+  f.quantity("nvlink_bidirectional", nvlink);
+  parent.nvlink = nvlink ? std::optional(*nvlink / 2.0) : std::nullopt;
   f.group(
       "tensor", [&](Fields& g) { read_peaks(g, parent.tensor); }, base::optional);
 }

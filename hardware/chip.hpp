@@ -64,6 +64,8 @@ struct ParentChip {
   std::optional<base::Watts> tdp;
   std::optional<base::Bytes> shared_memory_per_sm;
   std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // 0 = not known
+  std::optional<base::BytesPerSecond> bandwidth;
+  std::optional<base::BytesPerSecond> nvlink;  // per direction
 };
 
 struct Chip {

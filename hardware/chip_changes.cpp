@@ -203,6 +203,8 @@ void carry_along(Node& chip, const Node& before, std::string_view path, bool by_
   if (chip.find("parent") == nullptr) {
     Node parent = energies_of(before);
     copy(before, "name", parent, "name");
+    copy(before, "hbm.bandwidth", parent, "bandwidth");
+    copy(before, "nvlink.bandwidth_bidirectional", parent, "nvlink_bidirectional");
     chip["parent"] = std::move(parent);
   }
   const double relative = relative_slices(chip, before, path, by_factor);

@@ -59,13 +59,19 @@ double classes_apart(const ChipKind& a, const ChipKind& b) {
 
 }  // namespace
 
-std::optional<ChipKind> kind_of(const base::Node& document) {
+namespace {
+
+std::optional<Chip> chip_of(const base::Node& document) {
   base::Problems problems;
   Chip chip;
   base::Fields fields(document, "chip", problems);
   read(fields, chip);
+  return problems.size() > 0 ? std::nullopt : std::optional(std::move(chip));
+}
+
+std::optional<ChipKind> kind_by(const Chip& chip) {
   const ChipArchitecture* architecture = architecture_called(chip.architecture);
-  if (problems.size() > 0 || architecture == nullptr || std::isnan(architecture->generation)) {
+  if (architecture == nullptr || std::isnan(architecture->generation)) {
     return std::nullopt;
   }
   ChipKind kind{chip.name,
@@ -88,6 +94,29 @@ std::optional<ChipKind> kind_of(const base::Node& document) {
     kind.tensor[i] = peak > 0.0 ? std::log(peak) : std::nan("");
   }
   return kind;
+}
+
+template <class T>
+void take(std::optional<T>& figure, const std::optional<T>& before) {
+  figure = before ? before : figure;
+}
+
+}  // namespace
+
+std::optional<ChipKind> kind_of(const base::Node& document) {
+  const auto chip = chip_of(document);
+  return chip ? kind_by(*chip) : std::nullopt;
+}
+
+std::optional<ChipKind> kind_before(const base::Node& document) {
+  auto chip = chip_of(document);
+  if (chip && chip->parent) {
+    take(chip->clock, chip->parent->clock);
+    take(chip->tdp, chip->parent->tdp);
+    take(chip->nvlink, chip->parent->nvlink);
+    chip->bandwidth = chip->parent->bandwidth.value_or(chip->bandwidth);
+  }
+  return chip ? kind_by(*chip) : std::nullopt;
 }
 
 double distance(const ChipKind& a, const ChipKind& b) {

@@ -37,6 +37,9 @@ struct ChipKind {
 // None where the catalog does not have the architecture, or not its generation.
 std::optional<ChipKind> kind_of(const base::Node& chip);
 
+// By the figures that the chip had before it was changed (the group `parent`), as far as these are known.
+std::optional<ChipKind> kind_before(const base::Node& chip);
+
 double distance(const ChipKind& a, const ChipKind& b);
 
 // Of their hosts: generations stand for years, the kind of memory for the class of server, and a processor on the module of

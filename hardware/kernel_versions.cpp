@@ -30,6 +30,16 @@ void replace(std::shared_ptr<const Corrections>& corrections, const Corrections&
   corrections = std::make_shared<const Corrections>(std::move(all));
 }
 
+// Changes the calibrations whose corrections are used beside its own.
+template <class Change>
+void for_relatives(Calibration& c, Change change) {
+  for (Relative& relative : c.relatives) {
+    auto changed = std::make_shared<Calibration>(*relative.of);
+    change(*changed);
+    relative.of = std::move(changed);
+  }
+}
+
 }  // namespace
 
 void take_version(Calibration& c, std::string_view stack, std::string_view version) {
@@ -38,6 +48,7 @@ void take_version(Calibration& c, std::string_view stack, std::string_view versi
     c.name += fmt::format(" ({} {} was not measured)", stack, version);
     return;
   }
+  for_relatives(c, [&](Calibration& other) { take_version(other, stack, version); });
   const std::size_t nearest = base::nearest_version(*wanted, measured_versions(c));
   for (std::size_t i = 0; i < nearest; ++i) {
     if (const auto& older = c.older_versions[i].corrections) {
@@ -58,6 +69,7 @@ void tune(Calibration& c) {
   if (c.tuned) {
     replace(c.corrections, *c.tuned);
   }
+  for_relatives(c, [](Calibration& other) { tune(other); });
 }
 
 }  // namespace roofcast::hardware

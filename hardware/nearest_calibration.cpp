@@ -7,14 +7,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <vector>
 
-#include "base/csv/csv.hpp"
-#include "base/units/unit_text.hpp"
 #include "hardware/calibration.hpp"
 #include "hardware/chip_distance.hpp"
+#include "hardware/measured_chips.hpp"
 #include "hardware/pooling.hpp"
 #include "hardware/spreads.hpp"
 
@@ -24,138 +22,8 @@ namespace {
 
 using base::Node;
 
-constexpr double kCorrectionReach = 1.5;  // generations
 constexpr std::string_view kInFlight = "memory.in_flight_bytes_per_sm";
-constexpr std::string_view kEager = "launch.eager";  // what the host does
-constexpr double kWithin90 = 1.645;                  // standard deviations
-
-struct Parameter {
-  double value = 0.0;  // SI
-  bool has_unit = false;
-};
-using Parameters = std::map<std::string, Parameter>;  // by path
-
-struct Measured {
-  std::string stack;
-  const ChipKind* chip = nullptr;
-  const ChipKind* of_any_die = nullptr;
-  Parameters parameters;
-  std::vector<KindError> errors;
-  bool times_host = false;  // kEager was fitted, not taken from generic
-};
-
-const Node& generic() {
-  static const Node document = base::load_entry(calibration_catalog(), "generic");
-  return document;
-}
-
-// The units of parameters have these dimensions.
-std::optional<Parameter> parameter(const std::string& text) {
-  if (const auto number = base::parse_number(text)) {
-    return Parameter{*number, false};
-  }
-  for (const base::Dimension dimension :
-       {base::dimension_of(base::Seconds{}), base::dimension_of(base::Bytes{}),
-        base::dimension_of(base::JoulesPerByte{})}) {
-    if (const base::ParsedQuantity quantity = base::parse_quantity(text, dimension);
-        quantity.ok()) {
-      return Parameter{quantity.si, true};
-    }
-  }
-  return std::nullopt;
-}
-
-void add_parameters(const Node& node, const std::string& path, Parameters& out) {
-  for (const base::Entry& entry : node.entries) {
-    const std::string here = path.empty() ? entry.key : path + "." + entry.key;
-    if (entry.value.is_map()) {
-      add_parameters(entry.value, here, out);
-    } else if (here.find('.') != std::string::npos && entry.value.is_scalar()) {
-      if (const auto value = parameter(entry.value.text)) {
-        out[here] = *value;
-      }
-    }
-  }
-}
-
-std::vector<KindError> errors_of(const Node& calibration) {
-  std::vector<KindError> errors;
-  const Node* list = calibration.find("errors");
-  for (const Node& item : list == nullptr ? std::vector<Node>() : list->items) {
-    const auto value = [&](const char* key) {
-      const Node* found = item.find(key);
-      return found == nullptr ? 0.0 : base::parse_number(found->text).value_or(0.0);
-    };
-    KindError& e = errors.emplace_back();
-    e.kind = item.find("kind")->text;
-    e.rows = static_cast<std::int64_t>(value("rows"));
-    e.held_back = static_cast<std::int64_t>(value("held_back"));
-    e.median = value("median");
-    e.p90 = value("p90");
-    e.bias = value("bias");
-    e.low = value("low");
-    e.high = value("high");
-  }
-  return errors;
-}
-
-struct ReferenceChip {
-  std::string id;
-  std::string text;  // its document
-  ChipKind kind;
-  ChipKind of_any_die;
-  std::vector<std::string> stacks;
-};
-
-// The measured chips of the catalog with the stacks under which they were measured.
-const std::vector<ReferenceChip>& chips() {
-  static const std::vector<ReferenceChip> all = [] {
-    std::vector<ReferenceChip> measured;
-    const auto known = base::catalog_ids(chip_catalog());
-    for (const std::string& id : base::catalog_ids(calibration_catalog())) {
-      const auto dot = id.find('.');
-      const std::string chip = id.substr(0, dot);
-      if (dot == std::string::npos || !std::binary_search(known.begin(), known.end(), chip)) {
-        continue;
-      }
-      if (measured.empty() || measured.back().id != chip) {
-        // Built-in measurements are of the built-in chip, whatever the user calls so.
-        const auto built_in = base::built_in_entry(calibration_catalog(), id)
-                                  ? base::built_in_entry(chip_catalog(), chip)
-                                  : std::nullopt;
-        const Node document = built_in ? *built_in : base::load_entry(chip_catalog(), chip);
-        const auto kind = kind_of(document);
-        if (!kind) {
-          continue;
-        }
-        measured.push_back({chip, base::to_yaml(document), *kind, apart_from_die(*kind), {}});
-      }
-      measured.back().stacks.push_back(id.substr(dot + 1));
-    }
-    return measured;
-  }();
-  return all;
-}
-
-// What was measured on one of them; read when it is first asked for.
-const Measured& measurement_of(const ReferenceChip& chip, const std::string& stack) {
-  static std::mutex mutex;
-  static std::map<std::string, Measured> known;
-  const std::lock_guard lock(mutex);
-  const std::string id = chip.id + "." + stack;
-  const auto found = known.find(id);
-  if (found != known.end()) {
-    return found->second;
-  }
-  const Node overlay = base::load_entry(calibration_catalog(), id);
-  Measured m{stack, &chip.kind, &chip.of_any_die, {}, errors_of(overlay)};
-  add_parameters(overlay, "", m.parameters);
-  m.times_host = m.parameters.contains(std::string(kEager));
-  Parameters all;
-  add_parameters(generic(), "", all);
-  m.parameters.merge(all);
-  return known.emplace(id, std::move(m)).first->second;
-}
+constexpr double kWithin90 = 1.645;  // standard deviations
 
 // The parameters of a group are pooled alike; what the host does is a group of its own.
 std::string_view group_of(std::string_view path) {
@@ -176,9 +44,9 @@ std::string_view group_of_kind(std::string_view kind) {
 }
 
 // Of ln of a launch's host time: what the next host takes, if hosts are alike. 0 where fewer than two were measured.
-double launch_half_width(const std::vector<const Measured*>& measured) {
+double launch_half_width(const std::vector<const Measurement*>& measured) {
   double sum = 0.0, squares = 0.0, n = 0.0;
-  for (const Measured* m : measured) {
+  for (const Measurement* m : measured) {
     if (m->times_host) {
       const double value = std::log(m->parameters.at(std::string(kEager)).value);
       sum += value;
@@ -193,72 +61,105 @@ double launch_half_width(const std::vector<const Measured*>& measured) {
   return kWithin90 * std::sqrt(std::max(0.0, variance) * (1.0 + 1.0 / n));
 }
 
-// What the pool says of each group of parameters.
+// What some measurements say together.
+struct Said {
+  std::vector<const Measurement*> by;
+  Pooled pooled;  // its weights are in the order of `by`
+
+  template <class Value>
+  double mean(Value value) const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < by.size(); ++i) {
+      sum += pooled.weights[i] * value(*by[i]);
+    }
+    return sum;
+  }
+};
+
+// What the pool says of parameters, errors and corrections.
 class Transfer {
  public:
   // `placed`: the chip where the pool places it.
   Transfer(const ChipKind& chip, const ChipKind& placed, std::string stack, bool known_stack,
-           std::vector<const Measured*> members)
+           std::vector<const Measurement*> members)
       : chip_(chip),
         placed_(placed),
         stack_(std::move(stack)),
         known_stack_(known_stack),
         members_(std::move(members)) {}
 
-  const Pooled& of(std::string_view group) {
+  // Of a group of parameters.
+  const Said& of(std::string_view group) {
     const auto found = groups_.find(group);
-    if (found != groups_.end()) {
-      return found->second;
-    }
-    std::vector<PoolMember> pool;
-    std::vector<PoolMember> of_any_die;
-    for (const Measured* m : members_) {
-      if (tells(*m, group)) {
-        const std::string its = kernels_of(m->stack, *m->chip, group);
-        pool.push_back({m->chip, m->stack, its});
-        of_any_die.push_back({m->of_any_die, m->stack, its});
-      }
-    }
-    if (pool.empty()) {
-      return groups_.emplace(group, Pooled{}).first->second;
-    }
-    const std::string kernels = kernels_of(stack_, chip_, group);
-    const auto apart = group == kEager ? host_distance : distance;
-    Pooled result = pooled({&chip_, stack_, kernels}, pool, apart);
-    result.weights = pooled({&placed_, stack_, kernels}, of_any_die, apart).weights;
-    if (!known_stack_) {
-      result.variance = 1.0 - kSharedByStacks * (1.0 - result.variance);
-    }
-    return groups_.emplace(group, std::move(result)).first->second;
+    return found != groups_.end()
+               ? found->second
+               : groups_
+                     .emplace(group, said(group,
+                                          [&](const Measurement& m) {
+                                            return group != kEager || m.times_host;
+                                          }))
+                     .first->second;
   }
 
-  // exp of the weighted mean of the logarithms; none where a value is 0.
+  // Of a kind of operators: by those that measured it, if one did so under the stack.
+  Said of_kind(std::string_view kind) const {
+    const auto measured = [&](const Measurement& m) {
+      const KindError* e = m.error_of(kind);
+      return e != nullptr && e->rows > 0;
+    };
+    const bool under_stack =
+        std::any_of(members_.begin(), members_.end(),
+                    [&](const Measurement* m) { return m->stack == stack_ && measured(*m); });
+    return under_stack ? said(group_of_kind(kind), measured) : Said{};
+  }
+
+  // Of what every measurement under the stack says.
+  Said of_stack() const {
+    return said({}, [&](const Measurement& m) { return m.stack == stack_; });
+  }
+
+  // exp of the weighted mean of the logarithms; none where nothing was measured, or a value is 0.
   std::optional<double> mean(const std::string& path) {
-    const std::string_view group = group_of(path);
-    auto weight = of(group).weights.begin();
-    double sum = 0.0;
-    bool told = false;
-    for (const Measured* m : members_) {
-      if (!tells(*m, group)) {
-        continue;
-      }
-      const double value = m->parameters.at(path).value;
-      if (!(value > 0.0)) {
-        return std::nullopt;
-      }
-      sum += *weight++ * (std::log(value) - (path == kInFlight ? share(*m) : 0.0));
-      told = true;
+    const Said& all = of(group_of(path));
+    const auto value = [&](const Measurement& m) { return m.parameters.at(path).value; };
+    if (all.by.empty() || std::any_of(all.by.begin(), all.by.end(),
+                                      [&](const auto* m) { return !(value(*m) > 0.0); })) {
+      return std::nullopt;
     }
-    return told ? std::optional(std::exp(sum)) : std::nullopt;
+    return std::exp(all.mean([&](const Measurement& m) {
+      return std::log(value(m)) - (path == kInFlight ? share(m) : 0.0);
+    }));
   }
 
  private:
-  static bool tells(const Measured& member, std::string_view group) {
-    return group != kEager || member.times_host;
+  template <class Tells>
+  Said said(std::string_view group, Tells tells) const {
+    Said result;
+    std::vector<PoolMember> pool;
+    std::vector<PoolMember> of_any_die;
+    for (const Measurement* m : members_) {
+      if (tells(*m)) {
+        const std::string its = kernels_of(m->stack, m->chip->kind, group);
+        pool.push_back({&m->chip->kind, m->stack, its});
+        of_any_die.push_back({&m->chip->of_any_die, m->stack, its});
+        result.by.push_back(m);
+      }
+    }
+    if (pool.empty()) {
+      return result;
+    }
+    const std::string kernels = kernels_of(stack_, chip_, group);
+    const auto apart = group == kEager ? host_distance : distance;
+    result.pooled = pooled({&chip_, stack_, kernels}, pool, apart);
+    result.pooled.weights = pooled({&placed_, stack_, kernels}, of_any_die, apart).weights;
+    if (!known_stack_) {
+      result.pooled.variance = 1.0 - kSharedByStacks * (1.0 - result.pooled.variance);
+    }
+    return result;
   }
   // ln of the shared memory of a member over that of the chip; 0 where one is not known.
-  double share(const Measured& member) const {
-    const double of = member.chip->shared_memory - chip_.shared_memory;
+  double share(const Measurement& member) const {
+    const double of = member.chip->kind.shared_memory - chip_.shared_memory;
     return std::isnan(of) ? 0.0 : of;
   }
 
@@ -266,8 +167,8 @@ class Transfer {
   const ChipKind& placed_;
   std::string stack_;
   bool known_stack_;
-  std::vector<const Measured*> members_;
-  std::map<std::string, Pooled, std::less<>> groups_;
+  std::vector<const Measurement*> members_;
+  std::map<std::string, Said, std::less<>> groups_;
 };
 
 Node number_node(double value, const base::Place& place) {
@@ -294,14 +195,14 @@ Node uncapped(Node chip) {
   return chip;
 }
 
-// Where the pool places a chip: by the figures of the catalog's entry that it was before it was changed, unless that is of
-// another generation or kind of memory.
-ChipKind placed(const std::string& id, const ChipKind& kind) {
+// Where the pool places a chip: by the figures that it had before it was changed. Those of the catalog's entry, unless that is
+// of another generation or kind of memory; else those that the chip remembers.
+ChipKind placed(const Node& chip, const std::string& id, const ChipKind& kind) {
   const auto entry = base::built_in_entry(chip_catalog(), id);
   const auto was = entry ? kind_of(*entry) : std::nullopt;
   const bool alike = was && was->vendor == kind.vendor && was->hbm == kind.hbm &&
                      was->generation == kind.generation;
-  return apart_from_die(alike ? *was : kind);
+  return apart_from_die(alike ? *was : kind_before(chip).value_or(kind));
 }
 
 // The measured chips that a chip takes its parameters from.
@@ -314,9 +215,9 @@ struct Sources {
   bool is_measured = false;  // the nearest is the chip itself, under its stack
   bool is_changed = false;   // the nearest is the chip before it was changed
 
-  std::vector<const Measured*> known;    // all that may be used; not of a chip that is measured
-  std::vector<const Measured*> members;  // those that the parameters are pooled from
-  const Measured* from = nullptr;        // that of the nearest
+  std::vector<const Measurement*> known;    // all that may be used; not of a chip that is measured
+  std::vector<const Measurement*> members;  // those that the parameters are pooled from
+  const Measurement* from = nullptr;        // that of the nearest
 
   Sources(const Node& chip, const std::optional<ChipKind>& kind, std::string_view wanted,
           Unmeasured unmeasured, std::string_view also) {
@@ -329,8 +230,8 @@ struct Sources {
     if (!kind) {
       return;
     }
-    placed_at = placed(own_id, *kind);
-    for (const ReferenceChip& other : chips()) {
+    placed_at = placed(chip, own_id, *kind);
+    for (const ReferenceChip& other : measured_chips()) {
       const double far = hardware::distance(*placed_at, other.of_any_die);
       const bool own = other.id == own_id && other.kind.hbm == kind->hbm &&
                        other.kind.generation == kind->generation;
@@ -351,7 +252,7 @@ struct Sources {
       return;
     }
     from = &measurement_of(*nearest, stack);
-    for (const ReferenceChip& other : chips()) {
+    for (const ReferenceChip& other : measured_chips()) {
       for (const std::string& its : other.stacks) {
         if (is_known(other.id, other.kind)) {
           known.push_back(&measurement_of(other, its));
@@ -362,17 +263,44 @@ struct Sources {
   }
 };
 
-std::vector<TransferredError> sources_of_error(const Sources& sources, Transfer& transfer) {
+double below(const KindError* e) { return e == nullptr ? 0.0 : std::max(0.0, -std::log(e->low)); }
+double above(const KindError* e) { return e == nullptr ? 0.0 : std::max(0.0, std::log(e->high)); }
+
+// The kinds that the nearest measurement has errors of, and then those that others under the stack have.
+std::vector<const KindError*> kinds_of(const Sources& sources) {
+  std::vector<const KindError*> kinds;
+  const auto add = [&](const Measurement& m) {
+    for (const KindError& e : m.errors) {
+      if (std::none_of(kinds.begin(), kinds.end(),
+                       [&](const KindError* known) { return known->kind == e.kind; })) {
+        kinds.push_back(&e);
+      }
+    }
+  };
+  add(*sources.from);
+  for (const Measurement* m : sources.members) {
+    if (m->stack == sources.stack) {
+      add(*m);
+    }
+  }
+  return kinds;
+}
+
+std::vector<TransferredError> sources_of_error(const Sources& sources, const Transfer& transfer) {
   std::vector<TransferredError> all;
   const std::vector<ArchitectureSpread>& known = spreads().architectures;
-  for (const KindError& e : sources.from->errors) {
-    const bool measured = e.rows > 0;
+  for (const KindError* stated : kinds_of(sources)) {
+    const std::string& kind = stated->kind;
+    Said said = transfer.of_kind(kind);
+    const bool measured = !said.by.empty();
+    const double variance = measured ? std::min(1.0, said.pooled.variance) : 1.0;
     // A kind that no spread between architectures knows keeps its errors, whatever chips they are of.
-    const bool own = measured || std::none_of(known.begin(), known.end(),
-                                              [&](const auto& s) { return s.kind == e.kind; });
-    all.push_back({e.kind, own ? std::max(0.0, -std::log(e.low)) : 0.0,
-                   own ? std::max(0.0, std::log(e.high)) : 0.0,
-                   measured ? std::min(1.0, transfer.of(group_of_kind(e.kind)).variance) : 1.0});
+    if (!measured &&
+        std::none_of(known.begin(), known.end(), [&](const auto& s) { return s.kind == kind; })) {
+      said = transfer.of_stack();
+    }
+    all.push_back({kind, said.mean([&](const auto& m) { return below(m.error_of(kind)); }),
+                   said.mean([&](const auto& m) { return above(m.error_of(kind)); }), variance});
   }
   return all;
 }
@@ -398,7 +326,7 @@ Node error_node(const KindError& stated, double below, double above, const base:
 
 // The errors of the transferred parameters, and the mean share of the distance in those of the kinds that were measured.
 // `unmeasured`: the architecture that the spreads must not know.
-void add_errors(Node& node, const Sources& sources, Transfer& transfer,
+void add_errors(Node& node, const Sources& sources, const Transfer& transfer,
                 const std::string& unmeasured) {
   Node errors;
   errors.kind = Node::Kind::sequence;
@@ -406,10 +334,11 @@ void add_errors(Node& node, const Sources& sources, Transfer& transfer,
   double shares = 0.0;
   int measured = 0;
   const std::vector<TransferredError> transferred = sources_of_error(sources, transfer);
+  const std::vector<const KindError*> kinds = kinds_of(sources);
   const std::vector<ArchitectureSpread>& all_spreads = spreads().architectures;
   for (std::size_t i = 0; i < transferred.size(); ++i) {
     const TransferredError& e = transferred[i];
-    const KindError& stated = sources.from->errors[i];
+    const KindError& stated = *kinds[i];
     const auto far =
         std::find_if(all_spreads.begin(), all_spreads.end(), [&](const ArchitectureSpread& s) {
           return s.unmeasured == unmeasured && s.kind == e.kind;
@@ -433,6 +362,39 @@ void add_errors(Node& node, const Sources& sources, Transfer& transfer,
   }
   node["distance_share"] = number_node(measured == 0 ? 1.0 : shares / measured, node.place);
   node["errors"] = std::move(errors);
+}
+
+// The shares of the corrections of the nearest chip and of the others under its stack.
+void add_corrections(Node& node, const Sources& sources) {
+  std::vector<const Measurement*> told;
+  std::vector<const ChipKind*> kinds;
+  for (const Measurement* m : sources.members) {
+    if (m->stack == sources.stack) {
+      told.push_back(m);
+      kinds.push_back(&m->chip->of_any_die);
+    }
+  }
+  const std::vector<double> shares =
+      sources.is_changed ? std::vector<double>{1.0} : faded_weights(*sources.placed_at, kinds);
+  Node relatives;
+  relatives.kind = Node::Kind::sequence;
+  relatives.place = node.place;
+  double of_nearest = 0.0;
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    if (told[i] == sources.from) {
+      of_nearest = shares[i];
+    } else if (shares[i] > 0.0) {
+      Node& item = relatives.items.emplace_back();
+      item.kind = Node::Kind::map;
+      item.place = node.place;
+      item["calibration"] = base::scalar_node(told[i]->id(), node.place);
+      item["corrections_share"] = number_node(shares[i], node.place);
+    }
+  }
+  node["corrections_share"] = number_node(of_nearest, node.place);
+  if (!relatives.items.empty()) {
+    node["relatives"] = std::move(relatives);
+  }
 }
 
 }  // namespace
@@ -470,8 +432,7 @@ Node nearest_calibration(const Node& chip, std::string_view stack, Unmeasured un
                             (sources.same_stack ? "" : ", a stack that was not measured"),
                         chip.place);
   node["distance"].quoted = true;
-  node["corrections_share"] = number_node(
-      sources.is_changed ? 1.0 : std::exp(-sources.distance / kCorrectionReach), chip.place);
+  add_corrections(node, sources);
   for (const auto& [path, own] : sources.from->parameters) {
     const auto mean = transfer.mean(path);
     if (mean && std::abs(*mean / own.value - 1.0) > 1e-12) {

@@ -5,15 +5,16 @@
 //   1. A measured chip of the catalog, unchanged and under a measured stack, has its own calibration.
 //   2. A measured chip that was changed, but for its generation and kind of memory, keeps its parameters and corrections,
 //      so that a sweep of its figures shows these figures alone.
-//   3. Any other chip of a vendor with measured chips has transferred parameters. Each is the nearest measured chip's,
-//      moved to the weighted mean over all measured chips and stacks (hardware/pooling.hpp). The nearest under the same
-//      stack gives its corrections too, by exp(−d / 1.5) of their logarithm, d the distance in generations.
+//   3. Any other chip of a vendor with measured chips has transferred parameters. Each is the weighted mean over all measured
+//      chips and stacks (hardware/pooling.hpp). The chips that were measured under the same stack give shares of
+//      their corrections too, of the logarithm: exp(−d / 1.5) where there is one alone, d its distance in generations.
 //   4. Chips of other vendors have the generic parameters.
 //
-// In 3 the nearest, the weights and d are those of the catalog's entry that the chip was before it was changed, and leave out
-// the SMs, the L2, the shared memory and the tensor rates (apart_from_die). So parameters do not drift while an architect turns
-// a chip: what changes is what its figures do. The width of the interval knows them. An entry is followed through files that
-// have it as their `base`. Bytes that an SM keeps in flight are pooled as shares of its shared memory, which libraries fill with stages of
+// In 3 the nearest, the weights and d are those of the catalog's entry that the chip was before it was changed, else of the
+// figures that the chip had then. They leave out the SMs, the L2, the shared memory and the tensor rates (apart_from_die). So
+// parameters do not drift while an architect turns a chip: what changes is what its figures do. The width of the interval knows
+// them. An entry is followed through files that have it as their `base`. All is continuous in the figures: nothing jumps where
+// another chip becomes the nearest, which gives the calibration its name and what no chip disagrees about. Bytes that an SM keeps in flight are pooled as shares of its shared memory, which libraries fill with stages of
 // operands (models/tile_room.hpp).
 //
 // The host's time for a launch (launch.eager) is pooled apart, over the n hosts where it was fitted (host_distance). What
@@ -27,12 +28,12 @@
 //
 //   √(own² + v·(far² − own²))
 //
-//   own  –  half-width of the nearest calibration on the shapes that were held back from its fit
+//   own  –  half-widths of the calibrations on the shapes that were held back from their fits, their weighted mean
 //   far  –  half-width between unrelated architectures (hardware/spreads.hpp), at least own
 //   v    –  variance of the weighted mean, in shares of that between unrelated architectures
 //
-// A kind of operators that was not measured under the nearest calibration has v = 1. Else v grows continuously from 0 for a
-// measured chip. A stack that was not measured on the nearest chip counts as half of what an unrelated architecture would.
+// w and v are of the chips that measured the kind. A kind of operators that no chip measured under the stack has v = 1. Else v
+// grows continuously from 0 for a measured chip. A stack that was not measured on the nearest chip counts as half of what an unrelated architecture would.
 #pragma once
 
 #include <string>

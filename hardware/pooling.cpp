@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kReach = 3.0;  // generations
 constexpr double kRoughness = 0.75;
+constexpr double kCorrectionReach = 1.5;  // generations
 constexpr double kSharedByKernels = 0.9;
 
 double correlation(const PoolMember& a, const PoolMember& b, double generations) {
@@ -41,6 +42,25 @@ Pooled pooled(const PoolMember& target, const std::vector<PoolMember>& members,
   w /= w.sum();
   const double variance = 1.0 - 2.0 * w.dot(right.head(n)) + w.dot(k.topLeftCorner(n, n) * w);
   return {{w.begin(), w.end()}, std::max(0.0, variance)};
+}
+
+std::vector<double> faded_weights(const ChipKind& target,
+                                  const std::vector<const ChipKind*>& members) {
+  const auto alike = [](const ChipKind& a, const ChipKind& b) {
+    return std::exp(-distance(a, b) / kCorrectionReach);
+  };
+  const auto n = static_cast<Eigen::Index>(members.size());
+  Eigen::MatrixXd c(n, n);
+  Eigen::VectorXd right(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const ChipKind& member = *members[static_cast<std::size_t>(i)];
+    right(i) = alike(member, target);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      c(i, j) = alike(member, *members[static_cast<std::size_t>(j)]);
+    }
+  }
+  const Eigen::VectorXd w = c.partialPivLu().solve(right).cwiseMax(0.0);
+  return {w.begin(), w.end()};
 }
 
 std::string kernels_of(const std::string& stack, const ChipKind& chip, std::string_view group) {

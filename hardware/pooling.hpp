@@ -53,6 +53,15 @@ struct Pooled {
 Pooled pooled(const PoolMember& target, const std::vector<PoolMember>& members,
               double (*apart)(const ChipKind&, const ChipKind&) = distance);
 
+// What a chip takes of a deviation around 0, such as a correction, that was measured on others: simple kriging (Cressie,
+// section 3.2.1),
+//
+//   C·w = c,   C, c: correlations exp(−d / 1.5) of the measured ones with each other and with the chip;   w ≥ 0
+//
+// One measured chip alone gives exp(−d / 1.5). A chip behind another one gives next to nothing. A measured chip has weight 1.
+std::vector<double> faded_weights(const ChipKind& target,
+                                  const std::vector<const ChipKind*>& members);
+
 // The kernels that a stack runs for a group of parameters ("attention") on a chip. Stacks other than TensorRT-LLM take
 // the attention and the experts of TensorRT-LLM, through FlashInfer, on chips with tcgen05 instructions (vLLM and SGLang
 // documentation, attention backends by compute capability). The tables of calibrate/measurements/ops name them so in

@@ -14,7 +14,7 @@ hardware::ParentChip energies_of(const hardware::Chip& chip) {
   if (chip.parent && chip.parent->tdp) {
     return *chip.parent;
   }
-  return {chip.name, chip.sms_used(), chip.clock_used(), chip.tdp, {}, chip.tensor};
+  return {chip.name, chip.sms_used(), chip.clock_used(), chip.tdp, {}, chip.tensor, {}, {}};
 }
 
 // Share of idle power that SMs leak; the rest is of memory and links. Assumed: no figure of the parts was found.

@@ -168,46 +168,45 @@ Operator operator_at(const Operator& like, const hardware::LogShape& shape) {
 namespace {
 
 // The logarithm of corrected time / physical time, of an operator that was measured.
-std::optional<double> grid_log(const Operator& op, const Machine& m) {
+std::optional<double> grid_log(const Operator& op, const hardware::Corrections& known) {
   const auto site = correction_site(op);
-  const auto* grid = site ? m.calibration.corrections->find(site->key) : nullptr;
-  return grid != nullptr ? std::optional(m.calibration.corrections_share * log_factor(*grid, *site))
-                         : std::nullopt;
+  const auto* grid = site ? known.find(site->key) : nullptr;
+  return grid != nullptr ? std::optional(log_factor(*grid, *site)) : std::nullopt;
 }
 
 // Attention in a window that was not measured: one that holds all keys is none, and decode in another one is decode over as
 // many keys as it holds.
-std::optional<double> without_window(const Operator& op, const Machine& m) {
+std::optional<double> without_window(const Operator& op, const hardware::Corrections& known) {
   if (const auto* prefill = std::get_if<PrefillAttention>(&op)) {
     PrefillAttention whole = *prefill;
     const std::int64_t window = std::exchange(whole.heads.window, 0);
-    return window >= whole.new_tokens + whole.cached_tokens ? grid_log(whole, m) : std::nullopt;
+    return window >= whole.new_tokens + whole.cached_tokens ? grid_log(whole, known) : std::nullopt;
   }
   if (const auto* decode = std::get_if<DecodeAttention>(&op)) {
     DecodeAttention whole = *decode;
     whole.context = std::min(whole.context, std::exchange(whole.heads.window, 0));
-    return grid_log(whole, m);
+    return grid_log(whole, known);
   }
   return std::nullopt;
 }
 
 // A GEMM in fp16, where none was measured, is what one in bf16 is: kernels, tiles, bytes and rates are the same. (int8 is not
 // like fp8: with fp8's corrections roofcast-bench's rows are forecast worse.)
-std::optional<double> measured_log(const Operator& op, const Machine& m) {
+std::optional<double> measured_log(const Operator& op, const hardware::Corrections& known) {
   const auto* gemm = std::get_if<Gemm>(&op);
-  const auto measured = grid_log(op, m);
+  const auto measured = grid_log(op, known);
   if (measured) {
     return measured;
   }
   if (gemm == nullptr) {
-    return without_window(op, m);
+    return without_window(op, known);
   }
   if (gemm->activations != base::NumberFormat::fp16 || gemm->weights != gemm->activations) {
     return std::nullopt;
   }
   Gemm like = *gemm;
   like.activations = like.weights = base::NumberFormat::bf16;
-  return grid_log(like, m);
+  return grid_log(like, known);
 }
 
 // On an H100, products with 64 rows take as long as 4-bit weights take from memory, and with twice the bits twice as many
@@ -216,14 +215,14 @@ constexpr double kRowsPerBit = 16.0;
 
 // A GEMM whose weights are widened, where none was measured: as far as its products take the time, it is what the GEMM
 // without widening is.
-std::optional<double> like_the_wide_one(const Operator& op, const Machine& m) {
+std::optional<double> like_the_wide_one(const Operator& op, const hardware::Corrections& known) {
   const auto* gemm = std::get_if<Gemm>(&op);
   if (gemm == nullptr || base::bits(gemm->weights) >= base::bits(gemm->activations)) {
     return std::nullopt;
   }
   Gemm wide = *gemm;
   wide.weights = wide.activations;
-  const auto log = measured_log(wide, m);
+  const auto log = measured_log(wide, known);
   const auto rows = static_cast<double>(gemm->m);
   const double share = rows / (rows + kRowsPerBit * base::bits(gemm->weights));
   return log ? std::optional(share * *log) : std::nullopt;
@@ -234,22 +233,32 @@ bool leaves_what_was_measured(const Operator& op, const Machine& m) {
   return error_kind(op, m.scale_up_domain) == ErrorKind::nccl_hosts;
 }
 
+double log_by(const Operator& op, const std::shared_ptr<const hardware::Corrections>& known) {
+  if (known == nullptr) {
+    return 0.0;
+  }
+  const auto measured = measured_log(op, *known);
+  return measured ? *measured : like_the_wide_one(op, *known).value_or(0.0);
+}
+
 }  // namespace
+
+double correction_log(const Operator& op, const hardware::Calibration& c) {
+  double log = c.corrections_share * log_by(op, c.corrections);
+  for (const hardware::Relative& relative : c.relatives) {
+    log += relative.corrections_share * log_by(op, relative.of->corrections);
+  }
+  return log;
+}
 
 // factor  –  corrected time / physical time
 // light   s  the least time that the datasheet allows; the factor never goes below light / time
 void correct(const Operator& op, const Machine& m, Cost& cost) {
-  if (m.calibration.corrections == nullptr || leaves_what_was_measured(op, m)) {
+  const double log = leaves_what_was_measured(op, m) ? 0.0 : correction_log(op, m.calibration);
+  if (log == 0.0) {
     return;
   }
-  auto log = measured_log(op, m);
-  if (!log) {
-    log = like_the_wide_one(op, m);
-  }
-  if (!log) {
-    return;
-  }
-  double factor = std::exp(*log);
+  double factor = std::exp(log);
   if (factor < 1.0) {
     const base::FlopsPerSecond peak = m.peak[static_cast<std::size_t>(math_of(op, m))];
     const base::Seconds light = base::max(

@@ -28,6 +28,7 @@
 #include <optional>
 #include <string>
 
+#include "hardware/calibration.hpp"
 #include "hardware/correction.hpp"
 #include "models/cost.hpp"
 #include "models/machine.hpp"
@@ -51,6 +52,9 @@ hardware::CorrectionGrid correction_grid(const workloads::Operator& op);
 
 // An operator like this one with the shape of a node of its grid, as a model would run it.
 workloads::Operator operator_at(const workloads::Operator& like, const hardware::LogShape& shape);
+
+// The logarithm of corrected time / physical time; 0 where nothing like the operator was measured.
+double correction_log(const workloads::Operator& op, const hardware::Calibration& calibration);
 
 // Scales every term of a physical cost by the correction.
 void correct(const workloads::Operator& op, const Machine& machine, Cost& cost);

@@ -77,8 +77,17 @@ TEST_CASE("A chip nobody measured takes the parameters of its nearest relative",
 }
 
 TEST_CASE("The further a chip is, the less of the corrections it takes", "[unit]") {
-  const auto share = [](const char* chip) {
-    return base::parse_number(nearest(chip, "vllm").find("corrections_share")->text).value();
+  const auto share_of = [](const base::Node& node) {
+    return base::parse_number(node.find("corrections_share")->text).value();
+  };
+  const auto share = [&](const char* chip) {
+    const base::Node node = nearest(chip, "vllm");
+    double all = share_of(node);
+    for (const base::Node& relative : node.find("relatives")->items) {
+      CHECK(share_of(relative) < share_of(node));
+      all += share_of(relative);
+    }
+    return all;
   };
   CHECK(base_of(nearest("a10", "vllm")) == "l40s.vllm");
   CHECK(share("gh200_141gb") > 0.9);
