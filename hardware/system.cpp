@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "base/document/notes.hpp"
+#include "base/units/unit_text.hpp"
+
 namespace roofcast::hardware {
 
 // The cap where the hosts of a rack leave nothing.
@@ -208,6 +211,12 @@ void read(Fields& f, System& system) {
         g.flag("rail_optimised", system.rail_optimised, base::optional);
         g.source();
         system.scale_out = level;
+        if (system.chips > system.scale_up_domain && system.chip.pcie &&
+            *system.chip.pcie < level.bandwidth) {
+          base::add_note(fmt::format(
+              "system.scale_out: a NIC sends no more than the PCIe port of its chip passes, {}",
+              base::format_quantity(*system.chip.pcie)));
+        }
       },
       base::optional);
   f.group("latency", [&](Fields& g) {

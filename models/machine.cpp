@@ -120,6 +120,9 @@ Machine machine_of(const hardware::System& system) {
     const base::BytesPerSecond port =
         base::min(m.scale_out.bandwidth, chip.pcie.value_or(m.scale_out.bandwidth));
     const double spine = 1.0 / system.oversubscription;
+    m.scale_out_by = spine < 1.0 && !system.rail_optimised ? "spine"
+                     : port < system.scale_out->bandwidth  ? "PCIe port"
+                                                           : "NIC";
     m.scale_out.bandwidth = port * c.nic_efficiency * (system.rail_optimised ? 1.0 : spine);
     m.scale_out.rails = system.rail_optimised;
     m.scale_out.off_rail = system.rail_optimised ? spine : 1.0;

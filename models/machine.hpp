@@ -77,6 +77,7 @@ struct Machine {
   // The bandwidth from a rank to the same position in the other domains; zero when there is no scale-out network.
   // To other positions it is `off_rail` of that.
   hardware::FabricLevel scale_out;
+  std::string_view scale_out_by = "NIC";  // what sets that bandwidth: "NIC", "PCIe port", "spine"
   std::int64_t scale_up_domain = 1;
   // By format of both operands of a GEMM.
   std::array<TileRule, base::kNumberFormats> tile_rules{};

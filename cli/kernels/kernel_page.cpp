@@ -84,8 +84,8 @@ double flop_rate(const ExplainedKernel& k) { return k.cost.flop.si() / k.time.si
 // The rates of the datasheet, of the first point that has a place: products and bytes of memory.
 double roof_of(const ExplainedKernel& k, bool memory) {
   for (const models::Roof& roof : k.roofs) {
-    if ((roof.name == "HBM") == memory && roof.name != "L2" && roof.name != "link" &&
-        roof.name != "NIC") {
+    const bool products = roof.name == "tensor" || roof.name == "vector";
+    if (memory ? roof.name == "HBM" : products) {
       return roof.rate;
     }
   }

@@ -148,7 +148,7 @@ std::vector<Roof> roofs_of(const workloads::Operator& op, const Cost& cost, cons
   if (const auto* collective = std::get_if<workloads::Collective>(&op)) {
     const PortBytes least = least_port_bytes(*collective, m);
     add("link", least.link.si(), m.scale_up.bandwidth.si() / c.link_efficiency);
-    add("NIC", least.nic.si(), m.scale_out.bandwidth.si() / c.nic_efficiency);
+    add(m.scale_out_by, least.nic.si(), m.scale_out.bandwidth.si() / c.nic_efficiency);
   }
   return roofs;
 }

@@ -295,4 +295,24 @@ TEST_CASE(
   }
 }
 
+// A NIC of 100 GB/s behind a PCIe port of 63 GB/s, under a spine that carries half.
+TEST_CASE("Between hosts the roof is what is slowest: the NIC, the PCIe port or the spine",
+          "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  const std::string line =
+      "collective all_reduce --ranks 16 --bytes 1GB --system h100_cluster_128 --set "
+      "system.scale_out.";
+  const auto roof = [&](const std::string& setting) {
+    return roofcast.output(words(line + setting));
+  };
+  CHECK_THAT(roof("bandwidth_per_direction=25GB/s"), ContainsSubstring("NIC   125 MB    25 GB/s"));
+  const Outcome port = roofcast.run(words(line + "bandwidth_per_direction=100GB/s"));
+  CHECK_THAT(port.out, ContainsSubstring("PCIe port  125 MB    63 GB/s"));
+  CHECK_THAT(port.err, ContainsSubstring("a NIC sends no more than the PCIe port of its chip passes, 63 GB/s"));
+  CHECK_THAT(roof("oversubscription=2"), ContainsSubstring("spine  125 MB    25 GB/s"));
+}
+
 }  // namespace roofcast::cli::cli_kernels_kernel_knobs

@@ -47,6 +47,20 @@ TEST_CASE("A nearer architecture has more weight", "[unit]") {
   CHECK(pool.weights[0] + pool.weights[1] == Approx(1.0));
 }
 
+TEST_CASE("A correction fades with the distance, and one behind another counts for little",
+          "[unit]") {
+  ChipKind near = kind("h100_sxm");
+  ChipKind behind = near;
+  ChipKind target = near;
+  behind.generation -= 1.0;
+  target.generation += 0.5;
+  CHECK(faded_weights(target, {&near}).front() == Approx(std::exp(-0.5 / 1.5)));
+  CHECK(faded_weights(near, {&behind, &near})[1] == Approx(1.0));
+  const std::vector<double> both = faded_weights(target, {&near, &behind});
+  CHECK(both[0] == Approx(std::exp(-0.5 / 1.5)));
+  CHECK(both[1] == Approx(0.0).margin(1e-9));  // exp(-d) forgets what lies behind
+}
+
 TEST_CASE("Stacks share TensorRT-LLM's attention where a chip has tcgen05", "[unit]") {
   CHECK(kernels_of("vllm", kind("b200_sxm"), "attention") == "trtllm");
   CHECK(kernels_of("vllm", kind("b200_sxm"), "gemm") == "vllm");
