@@ -142,6 +142,21 @@ void read_relatives(base::Fields& f, Calibration& c) {
       base::optional);
 }
 
+void read_energies(base::Fields& f, EnergySource& source) {
+  f.number("sms", source.sms, base::positive);
+  f.quantity("clock", source.clock);
+  f.quantity("tdp", source.tdp);
+  f.group(
+      "tensor",
+      [&](base::Fields& g) {
+        for (int i = 0; i < base::kMathTypes; ++i) {
+          g.quantity(base::name(static_cast<base::MathType>(i)),
+                     source.tensor[static_cast<std::size_t>(i)], base::positive, base::optional);
+        }
+      },
+      base::optional);
+}
+
 }  // namespace
 
 void read(base::Fields& f, Calibration& c) {
@@ -308,6 +323,9 @@ void read(base::Fields& f, Calibration& c) {
   read_versions(f, c);
   c.corrections = read_corrections(f);
   read_relatives(f, c);
+  f.group(
+      "energies_of", [&](base::Fields& g) { read_energies(g, c.energies_of.emplace()); },
+      base::optional);
 }
 
 }  // namespace roofcast::hardware

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,15 @@ struct Relative {
   double corrections_share = 0.0;  // of their logarithm that is used
 };
 
+// The chips of an architecture that were measured, the mean of them: theirs are the energies of a chip of the same architecture
+// that is not in the catalog. Energies are a matter of the process.
+struct EnergySource {
+  double sms = 0.0;
+  base::Hertz clock;
+  base::Watts tdp;
+  std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};  // 0 = not known
+};
+
 struct Calibration {
   std::string id;
   std::string name;
@@ -73,6 +83,7 @@ struct Calibration {
   std::shared_ptr<const Corrections> corrections;  // null where there are none
   double corrections_share = 1.0;                  // of their logarithm that is used
   std::vector<Relative> relatives;
+  std::optional<EnergySource> energies_of;
 
   // Of parameters that are another chip's (hardware/nearest_calibration.hpp).
   std::string distance;         // how far that chip is, in words

@@ -19,6 +19,9 @@
 
 namespace roofcast::hardware {
 
+// The places of figures.
+inline constexpr std::size_t kSmsFigure = 1, kClockFigure = 2, kTdpFigure = 5;
+
 // What decides the distance of a chip to others.
 struct ChipKind {
   std::string name;
@@ -28,7 +31,7 @@ struct ChipKind {
   double generation = 0.0;
   bool hbm = false;
   bool on_module = false;           // with its processor: another kind of host
-  std::array<double, 7> figures{};  // logarithms; NaN: not known
+  std::array<double, 7> figures{};  // logarithms, of kFigures; NaN: not known
   // Logarithm of B an SM, of the chip before it was changed; NaN: not known.
   double shared_memory = 0.0;
   std::array<double, base::kMathTypes> tensor{};  // logarithms; NaN: not supported

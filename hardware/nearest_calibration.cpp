@@ -118,6 +118,12 @@ class Transfer {
     return said({}, [&](const Measurement& m) { return m.stack == stack_; });
   }
 
+  // Of the power of an architecture: by its chips.
+  Said of_architecture(std::string_view architecture) const {
+    return said("power",
+                [&](const Measurement& m) { return m.chip->kind.architecture == architecture; });
+  }
+
   // exp of the weighted mean of the logarithms; none where nothing was measured, or a value is 0.
   std::optional<double> mean(const std::string& path) {
     const Said& all = of(group_of(path));
@@ -397,6 +403,38 @@ void add_corrections(Node& node, const Sources& sources) {
   }
 }
 
+// Of a chip that is none of the catalog: the mean of the measured chips of its architecture, whose energies it has.
+void add_energies(Node& node, const ChipKind& chip, const Transfer& transfer) {
+  const Said said = transfer.of_architecture(chip.architecture);
+  const auto quantity = [&](auto figure, std::string_view unit) {
+    return base::scalar_node(fmt::format("{:.12g} {}", std::exp(said.mean(figure)), unit),
+                             node.place);
+  };
+  const auto figure = [](std::size_t i) {
+    return [i](const Measurement& m) { return m.chip->kind.figures[i]; };
+  };
+  Node energies;
+  energies.kind = Node::Kind::map;
+  energies.place = node.place;
+  energies["sms"] = number_node(std::exp(said.mean(figure(kSmsFigure))), node.place);
+  energies["clock"] = quantity(figure(kClockFigure), "Hz");
+  energies["tdp"] = quantity(figure(kTdpFigure), "W");
+  for (int i = 0; i < base::kMathTypes; ++i) {
+    const auto peak = [&](const Measurement& m) {
+      return m.chip->kind.tensor[static_cast<std::size_t>(i)];
+    };
+    if (!std::isnan(said.mean(peak))) {
+      energies["tensor"][std::string(base::name(static_cast<base::MathType>(i)))] =
+          quantity(peak, "FLOPS");
+    }
+  }
+  if (!std::isnan(said.mean(figure(kSmsFigure)) + said.mean(figure(kClockFigure)) +
+                  said.mean(figure(kTdpFigure))) &&
+      !said.by.empty()) {
+    node["energies_of"] = std::move(energies);
+  }
+}
+
 }  // namespace
 
 std::vector<TransferredError> transferred_errors(const Node& chip, std::string_view stack,
@@ -440,6 +478,9 @@ Node nearest_calibration(const Node& chip, std::string_view stack, Unmeasured un
                        ? base::scalar_node(fmt::format("x{:.12g}", *mean / own.value), chip.place)
                        : number_node(*mean, chip.place);
     }
+  }
+  if (known_chip(chip).empty()) {
+    add_energies(node, *kind, transfer);
   }
   add_errors(node, sources, transfer,
              unmeasured == Unmeasured::nothing ? "none" : kind->architecture);

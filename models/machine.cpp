@@ -9,12 +9,36 @@ namespace roofcast::models {
 
 namespace {
 
-// The chip whose energies a chip has. One without a TDP has none to leave to what is changed from it.
-hardware::ParentChip energies_of(const hardware::Chip& chip) {
-  if (chip.parent && chip.parent->tdp) {
-    return *chip.parent;
+template <class T, class U>
+double ratio(const std::optional<T>& figure, const std::optional<U>& of) {
+  return figure && of ? static_cast<double>(*figure) / static_cast<double>(*of) : 1.0;
+}
+
+// The chip whose energies a chip has: that of its calibration, unless its own FLOP are known; else the one that it was. One
+// without a TDP has none to leave to what is changed from it.
+//
+//   sms, clock  –  of the chip, to its
+struct EnergyChip {
+  double sms = 1.0;
+  double clock = 1.0;
+  base::Watts tdp;
+  std::array<base::FlopsPerSecond, base::kMathTypes> tensor{};
+};
+EnergyChip energies_of(const hardware::Chip& chip, const hardware::Calibration& c) {
+  const auto clock = [&](const base::Hertz& of) {
+    return chip.clock_used() ? *chip.clock_used() / of : 1.0;
+  };
+  if (c.energies_of && !chip.flop_share()) {
+    const hardware::EnergySource& from = *c.energies_of;
+    return {ratio(chip.sms_used(), std::optional(from.sms)), clock(from.clock), from.tdp,
+            from.tensor};
   }
-  return {chip.name, chip.sms_used(), chip.clock_used(), chip.tdp, {}, chip.tensor, {}, {}};
+  if (chip.parent && chip.parent->tdp) {
+    return {ratio(chip.sms_used(), chip.parent->sms),
+            chip.parent->clock ? clock(*chip.parent->clock) : 1.0, *chip.parent->tdp,
+            chip.parent->tensor};
+  }
+  return {1.0, 1.0, *chip.tdp, chip.tensor};
 }
 
 // Share of idle power that SMs leak; the rest is of memory and links. Assumed: no figure of the parts was found.
@@ -31,21 +55,19 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
   if (!chip.tdp) {
     return power;
   }
-  const hardware::ParentChip parent = energies_of(chip);
-  const double sms = chip.sms_used() && parent.sms
-                         ? static_cast<double>(*chip.sms_used()) / static_cast<double>(*parent.sms)
-                         : 1.0;
-  const double clock = chip.clock_used() && parent.clock ? *chip.clock_used() / *parent.clock : 1.0;
+  const EnergyChip of = energies_of(chip, c);
+  const double sms = of.sms;
+  const double clock = of.clock;
   const double floor = chip.measured.voltage_floor.value_or(c.voltage_floor);
   const double held = std::max(clock, floor);
   const double voltage = std::pow(held, chip.measured.voltage_exponent);
   power.limit = c.limit_share * base::min(*chip.cap_used(), *chip.tdp);
   power.spare = std::max(1.0, sms);
-  const base::Watts idle = c.idle_share * *parent.tdp;
+  const base::Watts idle = c.idle_share * of.tdp;
   power.leakage = kLeaking * sms * idle;
   power.idle = (1.0 - kLeaking) * idle + power.leakage;
-  power.active = power.idle +
-                 std::max(0.0, c.active_share - c.idle_share) * sms * clock * voltage * *parent.tdp;
+  power.active =
+      power.idle + std::max(0.0, c.active_share - c.idle_share) * sms * clock * voltage * of.tdp;
   power.voltage_floor = floor / held;
   power.voltage_exponent = chip.measured.voltage_exponent;
   const double bf16 = c.flop_share[static_cast<std::size_t>(base::MathType::bf16)];
@@ -53,8 +75,8 @@ PowerRates power_of(const hardware::Chip& chip, const hardware::Calibration& c) 
   for (std::size_t i = 0; i < power.flop.size(); ++i) {
     if (chip.tensor[i].si() > 0.0) {
       const base::FlopsPerSecond peak =
-          parent.tensor[i].si() > 0.0 ? parent.tensor[i] : chip.tensor[i] / (sms * clock);
-      power.flop[i] = own * c.flop_share[i] * voltage * (*parent.tdp / peak);
+          of.tensor[i].si() > 0.0 ? of.tensor[i] : chip.tensor[i] / (sms * clock);
+      power.flop[i] = own * c.flop_share[i] * voltage * (of.tdp / peak);
     }
   }
   power.dram = c.dram_energy;

@@ -94,10 +94,12 @@ struct Machine {
   base::FlopsPerSecond tensor_rate(base::MathType type) const {
     return tensor[static_cast<std::size_t>(type)];
   }
-  // How many times as fast as with dense weights a large GEMM goes through all products.
-  double speedup(base::WeightStorage storage) const {
+  // How many times as fast as with dense weights a large GEMM goes through all products. Vector units, which multiply fp32,
+  // skip none.
+  double speedup(base::WeightStorage storage, base::MathType type) const {
     const double measured = sparsity * calibration.gemm_sparse_efficiency;
-    return storage.sparse && measured > 1.0 ? measured : 1.0;
+    const bool skips = storage.sparse && type != base::MathType::fp32;
+    return skips && measured > 1.0 ? measured : 1.0;
   }
   // The DRAM rate while `active` SMs load. Little's law caps it at bytes in flight over latency.
   base::BytesPerSecond dram_rate(double active) const;

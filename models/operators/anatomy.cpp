@@ -18,7 +18,7 @@ constexpr CauseText kTexts[kCauses] = {
     {"tensor", "products at the dense peak of the tensor cores"},
     {"kernel", "what the best kernels stay below that peak, at any size"},
     {"padding", "rows, columns and keys that only fill up tiles"},
-    {"exponential", "exponentials of attention"},
+    {"exponential", "exponentials, of attention or of decays"},
     {"vector", "FLOP outside the tensor cores, and addresses of rows"},
     {"few blocks", "too few thread blocks: SMs that have none"},
     {"wave tail", "SMs that wait for the last wave, or for the longest thread block"},
@@ -51,8 +51,9 @@ void Anatomy::add(Seconds Cost::*term, Cause cause, std::string_view what, Secon
   }
 }
 
-void Anatomy::add_products(base::Flops flop, base::FlopsPerSecond peak, base::FlopsPerSecond rate) {
-  add(&Cost::compute, Cause::tensor, "products", flop / peak);
+void Anatomy::add_products(base::Flops flop, base::FlopsPerSecond peak, base::FlopsPerSecond rate,
+                           Cause by) {
+  add(&Cost::compute, by, "products", flop / peak);
   add(&Cost::compute, Cause::kernel, "kernels below the peak", flop / rate - flop / peak);
 }
 

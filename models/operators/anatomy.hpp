@@ -119,8 +119,9 @@ struct Anatomy {
 
   // Nothing where the time is 0.
   void add(base::Seconds Cost::*term, Cause cause, std::string_view what, base::Seconds time);
-  // Products of tensor cores: at the dense peak, and what the kernels take longer than that at `rate`.
-  void add_products(base::Flops flop, base::FlopsPerSecond peak, base::FlopsPerSecond rate);
+  // Products of tensor cores, or of vector units: at the dense peak, and what the kernels take longer than that at `rate`.
+  void add_products(base::Flops flop, base::FlopsPerSecond peak, base::FlopsPerSecond rate,
+                    Cause by = Cause::tensor);
   // SMs without work: `excess` of a term beyond what all SMs together take.
   void add_idle(base::Seconds Cost::*term, base::Seconds excess, const Machine& machine);
   // A collective that runs so: its hops, its transfer and its overhead.

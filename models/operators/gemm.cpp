@@ -102,7 +102,7 @@ class Search {
     w_bytes_ = w_bytes;
     depth_ = as_double(ceil_div(op.k, kDepthStep) * kDepthStep);
     most_parts_ = block_scaled(op.activations) ? 1.0 : depth_ / kLeastDepth;
-    flop_time_ = base::flop / (machine.tensor_rate(math) * machine.speedup(op.storage) *
+    flop_time_ = base::flop / (machine.tensor_rate(math) * machine.speedup(op.storage, math) *
                                (blocks ? c.gemm_block_scaling_efficiency : 1.0));
     kept_ = op.storage.sparse ? 0.5 : 1.0;
     if (w_bits < base::element_bits(op.activations) && c.gemm_widened_per_sm_clock > 0.0) {
@@ -129,7 +129,7 @@ class Search {
   }
 
   // The smallest tile that holds every row is at least as fast as all larger ones in every term. The search begins
-  // there and ends at a quarter of the rows: smaller tiles are never fast.
+  // there and ends at a quarter of the rows: smaller tiles are never fast, once there are as many as SMs.
   Terms fastest() {
     std::size_t next = 1;
     while (next < kTokenTiles.size() && kTokenTiles[next - 1] < m_) {
@@ -137,7 +137,7 @@ class Search {
     }
     while (next > 0) {
       const std::int64_t bm = kTokenTiles[--next];
-      if (bm < 128 && 4 * bm < m_) {
+      if (bm < 128 && 4 * bm < m_ && as_double(ceil_div(m_, bm)) * batch_ * columns_ >= 1.0) {
         break;
       }
       try_rows(bm);
@@ -186,7 +186,7 @@ class Search {
   }
 
   // How the fastest tiling runs.
-  void explain(Anatomy& a, const Work& work, base::FlopsPerSecond peak) const {
+  void explain(Anatomy& a, const Work& work, base::FlopsPerSecond peak, Cause products) const {
     const Tiling& t = best_.tiling();
     const auto height = as_double(t.rows);
     const auto width = as_double(t.columns);
@@ -195,8 +195,12 @@ class Search {
     const double depth = depth_ / t.parts;
     explain_tiles(a, t, work, machine_, peak, kept_ * base::flop / flop_time_,
                   2.0 * kept_ * t.tiles * height * width * depth_ * base::flop,
-                  depth * (loaded * l2_a_ + width * l2_w_));
-    a.add(&Cost::compute, Cause::serial_depth, "steps along k that wait for each other", waiting());
+                  depth * (loaded * l2_a_ + width * l2_w_), products);
+    if (waiting() > Seconds{}) {  // then products set no pace, whatever they take
+      std::erase_if(a.parts, [](const Part& part) { return part.term == &Cost::compute; });
+      a.add(&Cost::compute, Cause::serial_depth, "steps along k that wait for each other",
+            waves * depth * step_time_);
+    }
     a.add(&Cost::compute, Cause::vector, "weights that are widened",
           waves * depth * width * widen_time_);
     a.add(&Cost::compute, Cause::padding, "rows of tiles beyond the last one", absent_time_);
@@ -354,7 +358,8 @@ Cost gemm_cost(const Gemm& op, const Machine& machine, Anatomy* anatomy, const T
     const base::MathType math = base::math_of(op.activations, op.weights);
     const double sparse = op.storage.sparse ? machine.sparsity / 2.0 : 1.0;
     (smaller ? *smaller : library)
-        .explain(*anatomy, work, sparse * machine.peak[static_cast<std::size_t>(math)]);
+        .explain(*anatomy, work, sparse * machine.peak[static_cast<std::size_t>(math)],
+                 math == base::MathType::fp32 ? Cause::vector : Cause::tensor);
     anatomy->add_dram(cost, work.bytes, machine);
     anatomy->buffer_bytes = machine.tile_room.buffers(anatomy->tile_rows, anatomy->tile_columns,
                                                       base::bits(op.activations) / 8.0,

@@ -25,7 +25,7 @@ Cost grouped_gemm_cost(const workloads::GroupedGemm& op, const Machine& machine,
   const hardware::Calibration& c = machine.calibration;
   const base::MathType math = base::math_of(op.activations, op.weights);
   const bool blocks = op.activations == base::NumberFormat::fp8_block;
-  const base::FlopsPerSecond rate = machine.tensor_rate(math) * machine.speedup(op.storage) *
+  const base::FlopsPerSecond rate = machine.tensor_rate(math) * machine.speedup(op.storage, math) *
                                     c.grouped_gemm_efficiency *
                                     (blocks ? c.gemm_block_scaling_efficiency : 1.0);
   const double kept = op.storage.sparse ? 0.5 : 1.0;

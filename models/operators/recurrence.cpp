@@ -71,7 +71,9 @@ Cost state_scan_cost(const workloads::StateScan& op, const Machine& machine, Ana
     a.waves = waves;
     a.busy = ctas / (waves * machine.sms);
     if (!ssm && !delta) {
-      a.add(&Cost::compute, Cause::vector, "decays and states, on the vector units",
+      const bool decays = kFlopPerDecay * machine.exponential < c.selective_scan_rate * vector;
+      a.add(&Cost::compute, decays ? Cause::exponential : Cause::vector,
+            decays ? "decays, one exponential each" : "decays and states, on the vector units",
             work.flop / products);
     } else if (products < machine.tensor_rate(math)) {
       a.add(&Cost::compute, Cause::vector, "products of chunks, at the pace of the vector units",

@@ -54,7 +54,7 @@ Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine) {
 
 void explain_tiles(Anatomy& a, const Tiling& tiling, const Work& work, const Machine& machine,
                    base::FlopsPerSecond peak, base::FlopsPerSecond rate, base::Flops padded,
-                   base::Seconds l2) {
+                   base::Seconds l2, Cause products_by) {
   using base::Seconds;
   a.tile_rows = static_cast<double>(tiling.rows);
   a.tile_columns = static_cast<double>(tiling.columns);
@@ -64,7 +64,7 @@ void explain_tiles(Anatomy& a, const Tiling& tiling, const Work& work, const Mac
   const double taken = waves_of(a.blocks, machine);  // with the lost part of the tail
   a.busy = a.waves / taken;
   a.sums_bytes = 4.0 * a.tile_rows * a.tile_columns;
-  a.add_products(work.flop, peak, rate);
+  a.add_products(work.flop, peak, rate, products_by);
   const Seconds products = padded / rate;
   a.add(&Cost::compute, Cause::padding, "padding of tiles", products - work.flop / rate);
   a.add_idle(&Cost::compute, (taken / a.waves - 1.0) * products, machine);

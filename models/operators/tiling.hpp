@@ -11,6 +11,7 @@
 
 #include "models/cost.hpp"
 #include "models/machine.hpp"
+#include "models/operators/anatomy.hpp"
 #include "models/smooth_maximum.hpp"
 #include "models/work.hpp"
 
@@ -111,6 +112,6 @@ Cost tiled_cost(const Terms& terms, const Work& work, const Machine& machine);
 //   l2          s       the operands of one thread block at the rate of the whole L2
 void explain_tiles(Anatomy& anatomy, const Tiling& tiling, const Work& work, const Machine& machine,
                    base::FlopsPerSecond peak, base::FlopsPerSecond rate, base::Flops padded,
-                   base::Seconds l2);
+                   base::Seconds l2, Cause products_by = Cause::tensor);
 
 }  // namespace roofcast::models

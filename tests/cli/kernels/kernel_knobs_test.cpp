@@ -311,7 +311,8 @@ TEST_CASE("Between hosts the roof is what is slowest: the NIC, the PCIe port or 
   CHECK_THAT(roof("bandwidth_per_direction=25GB/s"), ContainsSubstring("NIC   125 MB    25 GB/s"));
   const Outcome port = roofcast.run(words(line + "bandwidth_per_direction=100GB/s"));
   CHECK_THAT(port.out, ContainsSubstring("PCIe port  125 MB    63 GB/s"));
-  CHECK_THAT(port.err, ContainsSubstring("a NIC sends no more than the PCIe port of its chip passes, 63 GB/s"));
+  CHECK_THAT(port.err, ContainsSubstring(
+                           "a NIC sends no more than the PCIe port of its chip passes, 63 GB/s"));
   CHECK_THAT(roof("oversubscription=2"), ContainsSubstring("spine  125 MB    25 GB/s"));
 }
 

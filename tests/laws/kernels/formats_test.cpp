@@ -27,6 +27,21 @@ Gemm gemm(std::int64_t m, NumberFormat activations, NumberFormat weights,
 
 }  // namespace
 
+TEST_CASE("2:4 sparse weights make no products faster that vector units do", "[laws]") {
+  int chips = 0;
+  for (const sim::Platform& p : platforms()) {
+    if (p.machine.supports(base::MathType::fp32)) {
+      const Gemm dense = gemm(4096, NumberFormat::fp32, NumberFormat::fp32);
+      Gemm sparse = dense;
+      sparse.storage.sparse = true;
+      INFO(p.system.id);
+      CHECK(gemm_s(sparse, p) > 0.99 * gemm_s(dense, p));
+      ++chips;
+    }
+  }
+  CHECK(chips > 10);
+}
+
 TEST_CASE("Widened weights are no faster than wide ones where products decide", "[laws]") {
   constexpr double kAtMost = 1.02;  // of chips and shapes whose corrections are not those of bf16
   for (const sim::Platform& p : platforms()) {

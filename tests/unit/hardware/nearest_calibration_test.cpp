@@ -96,6 +96,34 @@ TEST_CASE("The further a chip is, the less of the corrections it takes", "[unit]
   CHECK(share("t4") > 0.0);
 }
 
+TEST_CASE("A chip stated in full has the joules of its architecture, whatever its TDP is",
+          "[unit]") {
+  const auto bf16 = static_cast<std::size_t>(base::MathType::bf16);
+  const auto power_of = [](const std::string& name, const std::string& tdp) {
+    base::Node chip = base::load_entry(hardware::chip_catalog(), "h100_sxm");
+    chip.reference.clear();
+    chip["name"] = base::scalar_node(name, chip.place);
+    std::erase_if(chip.entries, [](const base::Entry& entry) { return entry.key == "known_as"; });
+    chip["power"]["tdp"] = base::scalar_node(tdp, chip.place);
+    base::Node document =
+        base::parse_document("test.yaml", "system: {base: hgx_h100}\nserving: {stack: vllm}\n");
+    document["system"]["chip"] = chip;
+    base::Problems problems;
+    sim::load_references(document, problems);
+    const sim::Platform platform = sim::read_platform(document, problems);
+    problems.throw_if_any();
+    return platform.machine.power;
+  };
+  const models::PowerRates own = power_of("NVIDIA H100 SXM", "700 W");
+  const models::PowerRates whole = power_of("Mine", "700 W");
+  const models::PowerRates half = power_of("Mine", "350 W");
+  CHECK(whole.flop[bf16].si() == Approx(own.flop[bf16].si()).epsilon(0.01));
+  CHECK(whole.active.si() == Approx(own.active.si()).epsilon(0.01));
+  CHECK(half.flop[bf16].si() == Approx(whole.flop[bf16].si()).epsilon(0.02));
+  CHECK(half.active.si() == Approx(whole.active.si()).epsilon(0.02));
+  CHECK(half.limit.si() == Approx(0.5 * whole.limit.si()));
+}
+
 TEST_CASE("Judged as if it had never been measured, a chip takes another's parameters", "[unit]") {
   using enum hardware::Unmeasured;
   CHECK(base_of(nearest("h200_sxm", "vllm", chip)) == "h100_sxm.vllm");

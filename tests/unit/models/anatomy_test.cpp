@@ -99,6 +99,24 @@ TEST_CASE("A last wave of one tile is a tail", "[unit]") {
   CHECK(us(lost) == Approx(products * 0.99 / 1.01));
 }
 
+// A step of 64 elements of bf16, 128 bytes, takes a latency of 1 us: 64 of them 64 us, where the products of a tile take less.
+TEST_CASE("Where steps along k set the pace of a GEMM, products have no share of its time",
+          "[unit]") {
+  auto machine = fast_memory();
+  machine.dram_latency = 1.0 * base::microsecond;
+  machine.calibration.gemm_step_trips = 1.0;
+  Anatomy a;
+  const Cost cost = models::cost_of(workloads::Gemm{64, 6400, 4096}, machine, a);
+  CHECK(us_of(a, Cause::serial_depth) == Approx(us(cost.compute)));
+  CHECK(us_of(a, Cause::tensor) == 0.0);
+  auto twice = machine;
+  for (auto& rate : twice.tensor) {
+    rate *= 2.0;
+  }
+  Anatomy same;
+  CHECK(models::cost_of(workloads::Gemm{64, 6400, 4096}, twice, same).time == cost.time);
+}
+
 // 100 kB in flight of one SM, every microsecond: 0.1 of the 1 TB/s that the memory gives to many.
 TEST_CASE("One thread block that loads alone waits for the memory's latency", "[unit]") {
   auto machine = round_machine();

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "models/operators/anatomy.hpp"
 #include "models/operators/recurrence.hpp"
 #include "models/work.hpp"
 #include "sim/scenario/sections.hpp"
@@ -55,6 +56,18 @@ TEST_CASE("A selective scan runs at its share of the vector units, or as exponen
   CHECK(scan_compute(129, 0.05) == scan_compute(256, 0.05));
   CHECK(scan_compute(2049, 0.05) == scan_compute(4096, 0.05));
   CHECK(scan_compute(256, 0.05) > scan_compute(128, 0.05));
+}
+
+TEST_CASE("A selective scan that exponentials pace is limited by them, and not by vector units",
+          "[unit]") {
+  models::Machine machine = models::round_machine();
+  for (const auto& [rate, cause] :
+       {std::pair{0.05, models::Cause::vector}, {1.0, models::Cause::exponential}}) {
+    machine.calibration.selective_scan_rate = rate;
+    models::Anatomy anatomy;
+    models::state_scan_cost(StateScan{kChannels, 1, 2048, 2048}, machine, &anatomy);
+    CHECK(anatomy.parts.front().cause == cause);
+  }
 }
 
 // Jamba-1.5-Mini on 8 ranks: 1,024 of 8,192 channels each. B, C and the vector of 256 are 288 wide and added up over ranks.
