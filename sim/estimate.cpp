@@ -105,7 +105,7 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
   s.draft = draft.get();
   const FrontModels front = front_models_of(s);
   s.front = &front;
-  ServingEstimate e = s.post_training != nullptr ? post_training_estimate(s, workspace)
+  ServingEstimate e = s.post_training != nullptr ? post_training_estimate(s)
                       : s.training != nullptr    ? training_estimate(s, workspace)
                       : s.pools != nullptr       ? disaggregated_estimate(s, workspace)
                                                  : aggregated_estimate(s, workspace);

@@ -2,6 +2,7 @@
 #include "sim/training/post_training.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -96,7 +97,8 @@ class RolloutScenario {
 };
 
 // Time of the slowest replica. Answers are dealt out in turn, those of one prompt together.
-Seconds slowest_replica(Rollout& rollout, const PostTraining& rl, const Tokens& lengths) {
+Seconds slowest_replica(Rollout& rollout, const PostTraining& rl,
+                        std::span<const std::int64_t> lengths) {
   std::vector<Tokens> dealt(static_cast<std::size_t>(rl.replicas));
   const auto samples = static_cast<std::size_t>(rl.samples);
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -109,17 +111,22 @@ Seconds slowest_replica(Rollout& rollout, const PostTraining& rl, const Tokens& 
   return slowest;
 }
 
-// Rollout time of one step. If answers of several steps run at once, one step has its share of their time.
-Seconds rollout_time(const ScenarioView& replica, const PostTraining& rl, double capacity,
-                     Workspace& workspace) {
-  Rollout rollout(replica, capacity, workspace);
-  const Seconds alone = slowest_replica(rollout, rl, drawn_lengths(rl, rl.responses));
-  const std::int64_t steps = rl.off_policy_steps;
-  if (steps <= 1) {
-    return alone;
-  }
-  const Tokens several = drawn_lengths(rl, steps * rl.responses);
-  return base::min(alone, slowest_replica(rollout, rl, several) / as_double(steps));
+// Rollout time of one step. Answers of up to off_policy_steps steps may run at once, and a step then has its share of
+// their time. The numbers tried do not depend on the limit, so a higher limit is never slower.
+Seconds rollout_time(const ScenarioView& replica, const PostTraining& rl, double capacity) {
+  Rollout rollout(replica, capacity);
+  const Tokens lengths =
+      drawn_lengths(rl, std::max<std::int64_t>(1, rl.off_policy_steps) * rl.responses);
+  Seconds least = Seconds::infinity();
+  std::int64_t steps = 1;
+  do {
+    const auto count = static_cast<std::size_t>(steps * rl.responses);
+    const Seconds all = slowest_replica(rollout, rl, std::span(lengths).first(count));
+    least = base::min(least, all / as_double(steps));
+    // 1, 2, 3, 4, 6, 8, 12, 16, …
+    steps += std::max<std::int64_t>(1, std::bit_floor(static_cast<std::uint64_t>(steps)) / 2);
+  } while (steps <= rl.off_policy_steps);
+  return least;
 }
 
 // Time to send all weights to every rank of the engine, through the rank's own port. They have the trainer's format. An
@@ -170,7 +177,7 @@ void check(const ScenarioView& s, const ScenarioView& replica, const MicroBatche
 
 }  // namespace
 
-ServingEstimate post_training_estimate(const ScenarioView& s, Workspace& workspace) {
+ServingEstimate post_training_estimate(const ScenarioView& s) {
   const PostTraining& rl = *s.post_training;
   const bool split = rl.placement == Placement::split;
   const std::int64_t training_ranks = s.mapping->ranks();
@@ -190,7 +197,7 @@ ServingEstimate post_training_estimate(const ScenarioView& s, Workspace& workspa
   const double steps = step.optimizer_steps =
       as_double(rl.responses) / as_double(s.training->global_batch);
   const double capacity = e.max_running * workloads::mean_context(*replica.view().traffic);
-  step.rollout = rollout_time(replica.view(), rl, capacity, workspace);
+  step.rollout = rollout_time(replica.view(), rl, capacity);
   step.logprobs = steps * as_double(rl.logprob_passes) *
                   (rl.logprob_passes > 0 ? forward_passes(s, batches) : Seconds{});
   step.training = steps * workflow->training.time;

@@ -8,8 +8,8 @@
 //                        their own
 //
 //   rollout            Time of the slowest replica (sim/training/rollout.hpp). Lengths are drawn. Answers are dealt out
-//                      to the replicas in turn, those of one prompt together. With k steps off policy, the answers of k
-//                      steps run at once, and their longest one delays only one step in k.
+//                      to the replicas in turn, those of one prompt together. With k steps off policy, the answers of
+//                      up to k steps run at once, and their longest one delays only one step of these.
 //   log-probabilities  Forward passes with the training's mapping.
 //   training           Optimizer steps of global_batch responses (sim/training/training.hpp). Responses are packed into
 //                      micro-batches of sequence_length tokens (base/packing.hpp). With pipeline stages they are padded
@@ -26,6 +26,6 @@
 namespace roofcast::sim {
 
 // The forecast of a scenario with post-training.
-ServingEstimate post_training_estimate(const ScenarioView& scenario, Workspace& workspace);
+ServingEstimate post_training_estimate(const ScenarioView& scenario);
 
 }  // namespace roofcast::sim

@@ -17,6 +17,7 @@ struct Question {
   std::string packing = "by size";
   int lag = 0;
   std::string precision = "bf16";
+  int responses = 256;
 };
 
 const char* const kModels[] = {
@@ -31,9 +32,10 @@ PostTrainingStep step(const char* model, const Question& q) {
       "system: h100_cluster_128\nprecision: " + q.precision + "\n" + std::string(model) +
           "training: {global_batch: 128, sequence_length: 4096, recompute: full, gradients: "
           "bf16, trainer: nemo-rl}\nserving: {stack: vllm, memory_fraction: 0.8" +
-          q.speculative + "}\nrl: {responses: 256, samples: 8, prompt_tokens: 100, " +
-          "response_tokens: " + q.lengths + ", packing: " + q.packing + ", placement: " +
-          q.placement + ", rollout: {tensor_parallel: 2, replicas: 8}, off_policy_steps: " +
+          q.speculative + "}\nrl: {responses: " + std::to_string(q.responses) +
+          ", samples: 8, prompt_tokens: 100, " + "response_tokens: " + q.lengths +
+          ", packing: " + q.packing + ", placement: " + q.placement +
+          ", rollout: {tensor_parallel: 2, replicas: 8}, off_policy_steps: " +
           std::to_string(q.lag) + ", logprob_passes: 2}\n"));
   Workspace workspace;
   const ServingEstimate e = estimate(view(s), workspace);
@@ -55,6 +57,18 @@ TEST_CASE("Off policy is never slower than on the same GPUs in turn, nor are mor
     CHECK(four.rollout <= one.rollout);
     CHECK(one.time >= base::max(one.rollout, one.trained()));
     CHECK(one.trained() == on.trained());
+  }
+}
+
+TEST_CASE("More steps off are never slower where the answers of few fill the KV cache", "[laws]") {
+  base::Seconds before = base::Seconds::infinity();
+  for (const int lag : {1, 2, 3, 4, 5, 6, 9, 12}) {
+    const PostTrainingStep now =
+        step(kModels[0], {.lengths = "{lognormal: {mean: 2500, cv: 0.6, max: 3900}}",
+                          .lag = lag,
+                          .responses = 2048});
+    CHECK(now.rollout <= before);
+    before = now.rollout;
   }
 }
 
