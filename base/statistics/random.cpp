@@ -7,16 +7,14 @@
 #include <stdexcept>
 
 #include "base/fnv.hpp"
+#include "base/scatter.hpp"
 
 namespace roofcast::base {
 namespace {
 
 std::uint64_t split_mix(std::uint64_t& state) {
-  state += 0x9e3779b97f4a7c15ULL;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31U);
+  state += kGoldenRatio;
+  return scatter(state);
 }
 
 }  // namespace

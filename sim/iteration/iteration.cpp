@@ -170,7 +170,8 @@ bool covered(const ScenarioView& s, const workloads::Batch& batch) {
 }
 
 // Of the operators of an iteration that no CUDA graph covers. Attention to prompts is launched by the host even where
-// graphs cover the rest.
+// graphs cover the rest, and that of decodes where they run in pieces. The host launches what decodes need ahead of the
+// GPU, which waits only where its kernels take less than the launches.
 Launches eager_launches(const ScenarioView& s, const workloads::Batch& batch,
                         const workloads::Graph& graph) {
   const workloads::ServingGraphs& graphs = s.serving->cuda_graphs;
@@ -190,7 +191,7 @@ Launches eager_launches(const ScenarioView& s, const workloads::Batch& batch,
     if (attends || !by_graph) {
       operators += call.count;
     }
-    if (attends && latent) {
+    if (attends && latent && prompts) {
       operators += call.count * stack.latent_operators;
     } else if (!by_graph && std::holds_alternative<workloads::ExpertRouting>(call.op)) {
       operators += call.count * stack.expert_operators;

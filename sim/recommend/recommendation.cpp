@@ -23,7 +23,7 @@ constexpr std::size_t kBeyond = 3;     // steps of clients beyond what the estim
 constexpr double kMostTokens = 1.2e8;  // of a replay; about two seconds of one core
 constexpr double kGain = 0.01;         // of the objective, that more clients must bring to be tried
 constexpr double kStandardErrors = 2.0;  // standard errors by which conditions hold
-constexpr std::size_t kLooks = 8;        // for the row that is nearest to the conditions
+constexpr std::size_t kLooks = 8;        // at rows that are near to the conditions
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 using base::kInfinity;
 
@@ -306,13 +306,13 @@ class ScanReplays {
     return e;
   }
 
-  // Of a system, the row that misses the conditions least; kNone where none fits.
-  std::size_t nearest_row(std::size_t system, bool estimated_alone) const {
+  // Of a system's rows that are among those asked for, the one that misses the conditions least; kNone where none fits.
+  template <class Asked>
+  std::size_t nearest_row(std::size_t system, Asked is_asked) const {
     std::size_t nearest = kNone;
     double least = kInfinity;
     for (std::size_t row = 0; row < scan_.table.rows(); ++row) {
-      if (scan_.system_of(row) != system || !scan_.is_legal(row) ||
-          (estimated_alone && !estimated_[row])) {
+      if (scan_.system_of(row) != system || !scan_.is_legal(row) || !is_asked(row)) {
         continue;
       }
       if (const double misses = shortfall(question_.where, scan_.table, row); misses < least) {
@@ -323,21 +323,44 @@ class ScanReplays {
     return nearest;
   }
 
-  // Where the scan says that no row meets the conditions, the nearest ones may, or miss them by more.
+  double cost(std::size_t row) const {
+    const double value = scan_.table.column(question_.objective.metric->name).number(row);
+    return question_.objective.direction == Direction::maximize ? -value : value;
+  }
+
+  // A scan follows few requests. Where it says that a deployment does not meet the conditions, the nearest ones may, or
+  // miss them by more. They are looked at if they would be better than all that meet.
   void estimate_nearest(std::size_t system) {
+    const std::size_t clients = scan_.clients();
+    std::set<std::size_t> met;  // deployments
+    double best = kInfinity;
+    const auto note = [&](std::size_t row) {
+      if (scan_.table.meets(row)) {
+        met.insert(row / clients);
+        best = std::fmin(best, cost(row));
+      }
+    };
+    for (std::size_t row = 0; row < scan_.table.rows(); ++row) {
+      if (scan_.system_of(row) == system && scan_.is_legal(row)) {
+        note(row);
+      }
+    }
     for (std::size_t looks = 0; looks < kLooks; ++looks) {
-      const std::size_t row = nearest_row(system, false);
-      if (row == kNone || scan_.table.meets(row) || estimated_[row]) {
+      const std::size_t row = nearest_row(system, [&](std::size_t each) {
+        return !estimated_[each] && !met.contains(each / clients) && !(cost(each) >= best);
+      });
+      if (row == kNone) {
         return;
       }
       estimate_again(row);
+      note(row);
     }
   }
 
   // The row that misses the conditions least, or why most rows do not fit.
   void find_nearest(Group& group) const {
     const ResultColumn& reason = scan_.table.column("reason");
-    group.nearest = nearest_row(group.system, true);
+    group.nearest = nearest_row(group.system, [&](std::size_t row) { return estimated_[row]; });
     group.has_nearest = group.nearest != kNone;
     if (group.has_nearest) {
       group.reason = reason.text(group.nearest);

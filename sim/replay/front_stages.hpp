@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fnv.hpp"
+#include "base/scatter.hpp"
+#include "base/statistics/random.hpp"
 #include "workloads/traffic/requests.hpp"
 
 namespace roofcast::sim {
@@ -16,7 +17,7 @@ namespace roofcast::sim {
 // A duration drawn for this request. It does not depend on the other requests.
 inline base::Seconds drawn(const workloads::Duration& duration, std::uint64_t seed,
                            std::uint64_t request, std::string_view what) {
-  base::Random random(base::fnv(seed, request), what);
+  base::Random random(base::seed_of_part(seed, request), what);
   return duration.draw(random);
 }
 

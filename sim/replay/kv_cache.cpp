@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/integers.hpp"
+#include "base/scatter.hpp"
 #include "sim/iteration/memory.hpp"
 
 namespace roofcast::sim {
@@ -14,11 +15,8 @@ std::uint64_t Prefix::operator[](std::int64_t unit) const {
   if (index < shared.size()) {
     return shared[index];
   }
-  // The finaliser of splitmix64. It is one to one, so different units have different hashes.
-  std::uint64_t x = (own << 32U) ^ static_cast<std::uint64_t>(unit) ^ 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31U);
+  // One to one, so different units have different hashes.
+  return base::scatter((own << 32U) ^ static_cast<std::uint64_t>(unit) ^ base::kGoldenRatio);
 }
 
 KvCache::KvCache(const ScenarioView& s, base::Bytes capacity)
@@ -71,7 +69,15 @@ void KvCache::find_units(const Prefix& prefix, std::int64_t tokens) {
 
 std::int64_t KvCache::known_tokens(const Prefix& prefix, std::int64_t tokens) {
   find_units(prefix, tokens);
-  return static_cast<std::int64_t>(found_.size()) * prefix.unit_tokens;
+  const auto units = static_cast<std::int64_t>(found_.size());
+  const std::int64_t whole = units * prefix.unit_tokens;
+  const std::int64_t in_blocks = tokens - tokens % block_tokens_;
+  const bool ends_within = whole < in_blocks && in_blocks < whole + prefix.unit_tokens;
+  if (!keeps_prefixes_ || !ends_within) {
+    return whole;
+  }
+  const UnitTable::Place last = found_.empty() ? UnitTable::kNone : found_.back();
+  return units_.find_after(last, prefix[units]) == UnitTable::kNone ? whole : in_blocks;
 }
 
 std::int64_t KvCache::restorable_tokens(const Prefix& prefix, std::int64_t tokens) const {

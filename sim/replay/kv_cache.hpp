@@ -9,7 +9,8 @@
 //
 // Prefixes. The tokens of a sequence are cut into units of unit_tokens, and each unit has a hash. Equal hashes mean
 // equal units after equal units. A published unit stands for all sequences that have it. It is counted once. It is held
-// as long as one of them runs, and idle afterwards. Idle units count as free; the least recently used are evicted
+// as long as one of them runs, and idle afterwards. A sequence that needs only the first blocks of a unit takes a copy of
+// them until it publishes the unit itself. Idle units count as free; the least recently used are evicted
 // first, and the end of a sequence before its start. Models with recurrent layers publish no units, because a state
 // belongs to one length only.
 //
@@ -50,7 +51,8 @@ class KvCache {
 
   // Whether this many tokens of one sequence fit if it is alone.
   bool could_hold(std::int64_t tokens) { return bytes(blocks(tokens)) <= capacity_; }
-  // Tokens at the start of a sequence of `tokens` that are published, in whole units.
+  // Tokens at the start of a sequence of `tokens` that are published: whole units, and where `tokens` end within a
+  // published one, the whole blocks of it before that.
   std::int64_t known_tokens(const Prefix& prefix, std::int64_t tokens);
 
   // The same, but units may also be in host memory. 0 without host memory.

@@ -16,8 +16,8 @@ namespace roofcast::sim {
 
 // A scheduler with its iterations in flight.
 struct Replica {
-  Replica(const ScenarioView& s, base::Bytes cache)
-      : scheduler(s, cache),
+  Replica(const ScenarioView& s, base::Bytes cache, std::uint64_t seed)
+      : scheduler(s, cache, seed),
         front_end(*s.serving, *s.mapping, !s.model->recommender.has_value()),
         ends(scheduler.micro_batches(), base::Seconds::infinity()),
         tokens(scheduler.micro_batches(), 0),

@@ -5,14 +5,18 @@
 #include <cmath>
 #include <functional>
 
+#include "base/scatter.hpp"
 #include "base/statistics/random.hpp"
 
 namespace roofcast::sim {
 
 using workloads::SchedulerPolicy;
 
-Scheduler::Scheduler(const ScenarioView& s, base::Bytes cache)
-    : policy_(s.serving->policy), limits_(s.serving->limits), speculation_(s.serving->speculation) {
+Scheduler::Scheduler(const ScenarioView& s, base::Bytes cache, std::uint64_t seed)
+    : policy_(s.serving->policy),
+      limits_(s.serving->limits),
+      speculation_(s.serving->speculation),
+      seed_(seed) {
   const auto ranks = static_cast<std::size_t>(s.mapping->data_parallel);
   caches_.reserve(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -403,14 +407,16 @@ void Scheduler::fill(MicroBatch& micro_batch) {
   micro_batch.in_flight = any();
 }
 
-// Accepted ones of the draft tokens of an iteration. The random number depends only on the request and its position,
-// not on the other sequences of the iteration.
+// Accepted ones of the draft tokens of an iteration. The random number depends only on the seed, the request and
+// its position, not on the other sequences of the iteration.
 std::int64_t Scheduler::accepted(const Sequence& sequence, std::int64_t drafted) const {
   if (drafted == 0) {
     return 0;
   }
   const auto id = static_cast<std::uint64_t>(sequence.job.id);
-  base::Random random((id << 32U) ^ static_cast<std::uint64_t>(sequence.generated), "acceptance");
+  const std::uint64_t of_request = base::seed_of_part(seed_, id);
+  base::Random random(
+      base::seed_of_part(of_request, static_cast<std::uint64_t>(sequence.generated)), "acceptance");
   return std::min(drafted, speculation_.accepted(random.uniform()));
 }
 

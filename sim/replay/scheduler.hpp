@@ -52,8 +52,9 @@ struct Job {
 
 class Scheduler {
  public:
-  // `cache` is the size of one rank's KV cache. The targets of `scenario` must outlive the scheduler.
-  Scheduler(const ScenarioView& scenario, base::Bytes cache);
+  // `cache` is the size of one rank's KV cache; `seed` draws the accepted drafts. The targets of `scenario` must outlive
+  // the scheduler.
+  Scheduler(const ScenarioView& scenario, base::Bytes cache, std::uint64_t seed = 0);
 
   // Whether the job could run if it were alone.
   bool can_ever_run(const Job& job);
@@ -154,6 +155,7 @@ class Scheduler {
   const workloads::SchedulerPolicy& policy_;
   const workloads::SchedulerLimits& limits_;
   const workloads::Speculation& speculation_;
+  std::uint64_t seed_;
   std::vector<KvCache> caches_;  // one per rank
   std::vector<MicroBatch> micro_batches_;
   std::deque<Sequence> waiting_;

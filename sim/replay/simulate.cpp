@@ -28,12 +28,13 @@ constexpr base::Seconds kLongest = kMostDays * 86400.0 * base::second;
 
 // Replicas that do the same work.
 struct Pool {
-  Pool(const ScenarioView& s, base::Bytes cache, std::shared_ptr<ReplicaIterations> iterations)
+  Pool(const ScenarioView& s, base::Bytes cache, std::uint64_t seed,
+       std::shared_ptr<ReplicaIterations> iterations)
       : times(std::move(iterations)), routing(s.serving->router) {
     const auto count = static_cast<std::size_t>(s.serving->replicas);
     replicas.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
-      replicas.emplace_back(s, cache);
+      replicas.emplace_back(s, cache, seed);
     }
   }
   std::shared_ptr<ReplicaIterations> times;
@@ -58,7 +59,7 @@ class Loop {
         result_(result) {
     pools_.reserve(pools.size());
     for (const SimulatedPool& pool : pools) {
-      pools_.emplace_back(pool.scenario, pool.cache,
+      pools_.emplace_back(pool.scenario, pool.cache, requests.seed,
                           disaggregated_ ? std::make_shared<ReplicaIterations>(pool.scenario)
                                          : kept.of(pool.scenario));
     }

@@ -284,8 +284,7 @@ class Fleet {
   }
 
   workloads::Arrivals arriving_turns() const {
-    return workloads::arrivals_of_turns(
-        *sample_.agents.arrivals, walker_.turns() / static_cast<double>(sample_.tasks.size()));
+    return workloads::arrivals_of_turns(*sample_.agents.arrivals, sample_.turns);
   }
   SteadyState arriving(const workloads::Arrivals& turns) {
     traffic_.arrivals = turns;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/fnv.hpp"
+#include "base/scatter.hpp"
 
 namespace roofcast::workloads {
 namespace {
@@ -12,9 +12,6 @@ namespace {
 constexpr base::Range kAgentCount{1.0, 1e9};
 constexpr base::Range kAgents{1.0,
                               1e6};  // the closed form asks for the rate of each number of them
-constexpr std::uint64_t kMostChildren = 1000;
-constexpr double kMostTurns = 20'000.0;     // turns of a task, on average
-constexpr std::int64_t kLongest = 100'000;  // turns of a session; longer draws are cut
 
 void read_loop(base::Fields& f, Agents& a) {
   f.integer("concurrent", a.concurrent, kAgents, base::optional);
@@ -43,105 +40,6 @@ void read(base::Fields& f, AgentSessions& sessions) {
   read(f, "turns", sessions.turns);
   read(f, "initial_context", sessions.initial_context);
 }
-
-std::int64_t whole_blocks(std::int64_t tokens) {
-  return tokens / kAgentBlockTokens * kAgentBlockTokens;
-}
-
-class TaskMaker {
- public:
-  TaskMaker(const Agents& agents, std::uint64_t seed) : agents_(agents), seed_(seed) {
-    std::vector<double> weights;
-    for (const Tool& tool : agents.tools) {
-      weights.push_back(tool.weight);
-    }
-    if (!weights.empty()) {
-      which_.emplace(weights);
-    }
-  }
-
-  AgentTask make(std::uint64_t number) {
-    AgentTask task;
-    task.sessions.emplace_back();
-    std::vector<AgentTurn> turns = session(agents_.sessions, number, 0, &task);
-    task.sessions.front() = std::move(turns);
-    return task;
-  }
-
- private:
-  // Draws one session. Its sub-agents are added to `task`; a sub-agent has no task and sends none.
-  //
-  // input   tokens  context of the next turn
-  // known   tokens  of the session in the KV cache after the last turn
-  // shared  tokens  that all sessions have in common, in whole blocks
-  // result  tokens  results of tools, or last answers of sub-agents
-  // fork    –       place of a sub-agent's stream of random numbers
-  std::vector<AgentTurn> session(const AgentSessions& of, std::uint64_t number, std::uint64_t place,
-                                 AgentTask* task) {
-    base::Random random(base::fnv(base::fnv(seed_, number), place), "agent");
-    const std::int64_t count = std::min(draw(of.turns, random), kLongest);
-    std::int64_t input = draw(of.initial_context, random);
-    const std::int64_t shared = whole_blocks(std::min(agents_.shared_context, input - 1));
-    std::vector<AgentTurn> turns;
-    std::int64_t known = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      AgentTurn turn;
-      turn.input_tokens = input;
-      turn.output_tokens = draw(agents_.output, random);
-      turn.shared_known = shared;
-      const bool rewritten = random.uniform() < agents_.rewrites;
-      turn.own_known = rewritten ? 0 : std::max(shared, whole_blocks(known)) - shared;
-      // The last token of an answer is not in the cache.
-      known = turn.input_tokens + turn.output_tokens - 1;
-      const bool forks =
-          random.uniform() < (agents_.subagents ? agents_.subagents->probability : 0.0);
-      base::Seconds tools = tool_time(random);
-      std::int64_t result = draw(agents_.tool_tokens, random);
-      if (i + 1 < count && forks && task != nullptr) {
-        turn.child = task->sessions.size();
-        turn.children = static_cast<std::size_t>(agents_.subagents->count);
-        tools = {};
-        result = 0;
-        for (std::size_t child = 0; child < turn.children; ++child) {
-          const std::uint64_t fork = kMostChildren * static_cast<std::uint64_t>(i) + child + 1;
-          task->sessions.push_back(session(agents_.subagents->sessions, number, fork, nullptr));
-          result += task->sessions.back().back().output_tokens;
-        }
-      }
-      input += turn.output_tokens + result;
-      const bool last = i + 1 == count || (agents_.max_context > 0 && input > agents_.max_context);
-      if (!last) {
-        turn.tools = tools;
-      } else if (turn.children > 0) {
-        task->sessions.resize(turn.child);
-        turn.children = 0;
-      }
-      turns.push_back(turn);
-      if (last) {
-        break;
-      }
-    }
-    return turns;
-  }
-
-  // The time of the calls of one turn, which run at the same time. Their number is the whole part of tool_calls, and
-  // one more with the fraction as its probability.
-  base::Seconds tool_time(base::Random& random) {
-    const double whole = std::floor(agents_.tool_calls);
-    const auto calls =
-        static_cast<int>(whole) + (random.uniform() < agents_.tool_calls - whole ? 1 : 0);
-    base::Seconds longest;
-    for (int i = 0; i < calls && which_; ++i) {
-      const Tool& tool = agents_.tools[(*which_)(random)];
-      longest = base::max(longest, base::min(tool.duration.draw(random), tool.timeout));
-    }
-    return longest;
-  }
-
-  const Agents& agents_;
-  std::uint64_t seed_;
-  std::optional<base::Discrete> which_;
-};
 
 // Writes tasks as requests.
 class Writer {
@@ -196,7 +94,8 @@ class Writer {
   }
 
   void add(const std::vector<AgentTurn>& session) {
-    base::Random random(base::fnv(seed_, static_cast<std::uint64_t>(session_)), "agent blocks");
+    base::Random random(base::seed_of_part(seed_, static_cast<std::uint64_t>(session_)),
+                        "agent blocks");
     for (std::size_t i = 0; i < session.size(); ++i) {
       const AgentTurn& turn = session[i];
       if (i == 0 || turn.own_known == 0) {
@@ -305,28 +204,6 @@ Arrivals arrivals_of_turns(const Arrivals& tasks, double turns) {
     of_turns.process = ArrivalProcess::poisson;
   }
   return of_turns;
-}
-
-std::shared_ptr<const SampledAgents> sample(const Agents& agents, std::uint64_t seed) {
-  constexpr double kSampled = 8e3;      // turns
-  constexpr double kMostSampled = 1e6;  // turns
-  const double turns = mean_turns(agents);
-  if (!(turns <= kMostTurns)) {
-    return nullptr;
-  }
-  const double wanted = std::max(static_cast<double>(kSampledTasks), std::ceil(kSampled / turns));
-  const auto count = static_cast<std::size_t>(std::min(wanted, std::ceil(kMostSampled / turns)));
-  return std::make_shared<SampledAgents>(SampledAgents{agents, draw_tasks(agents, count, seed)});
-}
-
-std::vector<AgentTask> draw_tasks(const Agents& agents, std::size_t count, std::uint64_t seed) {
-  TaskMaker maker(agents, seed);
-  std::vector<AgentTask> tasks;
-  tasks.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    tasks.push_back(maker.make(i));
-  }
-  return tasks;
 }
 
 Requests requests_of(const Agents& agents, const std::vector<AgentTask>& tasks,

@@ -83,7 +83,9 @@ struct Agents {
 
 void read(base::Fields& f, Agents& agents);
 
-double mean_turns(const Agents& agents);  // turns of a task, with those of sub-agents
+double mean_turns(const Agents& agents);        // turns of a task, with those of sub-agents
+inline constexpr double kMostTurns = 20'000.0;  // of a task, on average
+inline constexpr std::uint64_t kMostChildren = 1000;
 
 // Tokens of a block of the prefix cache that sessions can share, in simulation and closed form.
 inline constexpr std::int64_t kAgentBlockTokens = 64;
@@ -112,12 +114,13 @@ Requests requests_of(const Agents& agents, const std::vector<AgentTask>& tasks, 
 // Turns as they arrive when tasks do. Those of one task are taken as spread, but for slow phases of the tasks.
 Arrivals arrivals_of_turns(const Arrivals& tasks, double turns);
 
-// The agents of a scenario as closed forms see them: the first tasks of its seed. As many as have 8,000 turns, but at
-// least so many.
+// The agents of a scenario as closed forms see them: tasks whose means are those of the distributions
+// (workloads/traffic/agent_tasks.cpp). As many as have 8,000 turns, but at least so many.
 inline constexpr std::size_t kSampledTasks = 400;
 struct SampledAgents {
   Agents agents;
   std::vector<AgentTask> tasks;
+  double turns = 1.0;  // of a task, mean; of `tasks` where max_context ends some
 };
 // Returns null for agents whose document has a problem.
 std::shared_ptr<const SampledAgents> sample(const Agents& agents, std::uint64_t seed);

@@ -115,8 +115,7 @@ Traffic mean_traffic(const Agents& agents, std::uint64_t seed) {
     }
   }
   if (agents.arrivals) {
-    t.arrivals =
-        arrivals_of_turns(*agents.arrivals, turns / static_cast<double>(t.agents->tasks.size()));
+    t.arrivals = arrivals_of_turns(*agents.arrivals, t.agents->turns);
   }
   t.input_tokens = whole(input / turns);
   t.output_tokens = whole(output / turns);
@@ -190,6 +189,7 @@ Requests draw_requests(const RequestStream& s) {
     requests = draw_requests(s.arrivals.value_or(at_once), s.input, s.output,
                              static_cast<std::size_t>(count), seed);
   }
+  requests.seed = seed;
   if (!s.classes.empty() && !(s.trace && s.trace->window->has_priorities)) {
     draw_priorities(s.classes, seed, requests);
   }

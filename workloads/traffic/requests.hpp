@@ -77,7 +77,7 @@ struct Requests {
   bool blocks_have_answers = false;  // blocks continue in the answer, which later prompts repeat
   std::vector<FollowUp> follow_ups;  // by `after`; a request that follows has no arrival of its own
   std::vector<Stage> stages;         // one after another
-  std::uint64_t seed = 0;            // of the times of stages and thinking
+  std::uint64_t seed = 0;            // of stages, thinking and accepted drafts
   Duration think;  // time of a client in a closed loop before it sends a request that follows none
 
   std::span<const std::uint64_t> blocks_of(const Request& request) const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "base/scatter.hpp"
 #include "sim/estimate.hpp"
 #include "tests/laws/catalog.hpp"
 
@@ -31,13 +32,6 @@ struct ServingCase {
   }
 };
 
-// Scatters bits (the finaliser of splitmix64), so that a sample has no rhythm.
-inline std::uint64_t scatter(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
 // Clients of equal requests on several ranks or stages are followed one by one, which takes a hundred times as long.
 constexpr std::uint64_t kFewerSpread = 8;
 inline bool is_spread(const workloads::Mapping& mapping) {
@@ -51,7 +45,9 @@ inline void for_each_feasible(std::uint64_t seed, std::uint64_t sample,
                               const std::function<void(const ServingCase&)>& law) {
   sim::Workspace workspace;
   // Drawn by what a case is, so that a new catalog entry leaves the others' sample as it was.
-  const auto mix = [](std::uint64_t draw, std::uint64_t next) { return scatter(draw ^ next); };
+  const auto mix = [](std::uint64_t draw, std::uint64_t next) {
+    return base::scatter(draw ^ next);
+  };
   const std::hash<std::string> hash;
   for (const auto& p : platforms()) {
     for (const auto& m : models()) {
@@ -60,8 +56,8 @@ inline void for_each_feasible(std::uint64_t seed, std::uint64_t sample,
         if (!natural(m, precision)) {
           continue;
         }
-        const std::uint64_t chosen =
-            mix(mix(mix(scatter(seed + 1), hash(p.system.id)), hash(m.id)), hash(precision.id));
+        const std::uint64_t chosen = mix(
+            mix(mix(base::scatter(seed + 1), hash(p.system.id)), hash(m.id)), hash(precision.id));
         for (const auto& mapping : all) {
           const std::uint64_t mapped = mix(chosen, hash(describe(mapping)));
           const std::uint64_t one_in = is_spread(mapping) ? kFewerSpread * sample : sample;

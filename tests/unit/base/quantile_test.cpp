@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "base/statistics/expected_maximum.hpp"
+#include "base/statistics/normal_quantile.hpp"
 #include "base/statistics/random.hpp"
 #include "tests/catch.hpp"
 
@@ -96,6 +98,16 @@ TEST_CASE("The expected largest of normal deviates is that of draws", "[unit]") 
   }
   CHECK(base::expected_maximum(1.0) == 0.0);
   CHECK(base::expected_maximum(131072.0) == Approx(4.43).epsilon(0.005));
+}
+
+TEST_CASE("So much of a normal distribution is below its quantile", "[unit]") {
+  for (const double share : {1e-12, 1e-6, 0.001, 0.05, 0.3, 0.5, 0.7, 0.95, 0.999, 1.0 - 1e-6}) {
+    INFO(share);
+    const double x = base::normal_quantile(share);
+    CHECK(0.5 * std::erfc(-x / std::numbers::sqrt2) == Approx(share).epsilon(1e-9));
+  }
+  CHECK(base::normal_quantile(0.5) == Approx(0.0).margin(1e-12));
+  CHECK(base::normal_quantile(0.975) == Approx(1.959963984540054).epsilon(1e-12));
 }
 
 }  // namespace roofcast::unit_base_quantile

@@ -71,6 +71,26 @@ TEST_CASE("The host launches what no CUDA graph covers", "[unit]") {
   CHECK(latency_s(small, 4) == latency_s(scenario(""), 4));
 }
 
+// DeepSeek has a latent: the further operators of a layer are of prompts (docs/catalog.md).
+TEST_CASE("In pieces a decode of latent attention launches one operator a layer", "[unit]") {
+  for (const char* stack : {"trtllm", "vllm", "sglang"}) {
+    INFO(stack);
+    const auto with = [&](const std::string& graphs) {
+      return read_scenario(base::parse_document(
+          "test", std::string("system: hgx_b200\nmodel: deepseek-v3\nprecision: fp8_block\n"
+                              "deployment: {tensor_parallel: 8}\nserving: {stack: ") +
+                      stack + graphs +
+                      "}\ntraffic: {input_tokens: 1024, output_tokens: 1024, concurrency: 1}\n"));
+    };
+    Scenario pieces = with(", cuda_graphs: {decode: piecewise}");
+    CHECK(latency_s(pieces, 1) == latency_s(with(""), 1));  // kernels take longer than 61 launches
+    pieces.serving.stack.eager_operator = base::Seconds::from_si(1e-3);
+    Scenario twice = pieces;
+    twice.serving.stack.eager_operator = base::Seconds::from_si(2e-3);
+    CHECK(latency_s(twice, 1) - latency_s(pieces, 1) == Approx(61e-3));
+  }
+}
+
 // 64 rows fill tiles that 33 leave partly absent (models/operators/fixed_tiles.hpp).
 TEST_CASE("TPOT tells eager decodes and padded ones from those in graphs of every size", "[unit]") {
   const double full = tpot_s("");

@@ -315,6 +315,23 @@ TEST_CASE("What is replayed, and what comes nearest, is estimated as it is alone
   }
 }
 
+// A scan follows an eighth of the requests, and gives two GPUs a TTFT p95 a third too long.
+TEST_CASE("A deployment that its estimate accepts is recommended, though the scan rejects it",
+          "[unit]") {
+  const char* traffic =
+      "{input_tokens: {lognormal: {mean: 1500, cv: 1, max: 16000}}, output_tokens: {uniform: [50, "
+      "450]}, arrivals: {process: poisson, rate: 4 /s}}";
+  for (const std::int64_t gpus : {2, 8}) {
+    INFO(gpus);
+    Question q = question("llama-3.1-70b", "hgx_h200", gpus, traffic);
+    q.objective = {find_metric("gpus"), Direction::minimize};
+    q.where.back().bound = 0.06;
+    const Recommendation r = recommend(q, estimated());
+    REQUIRE(!r.answers.empty());
+    CHECK(r.answers.front()->estimate.gpus == 2);
+  }
+}
+
 TEST_CASE("A system has three answers where three deployments meet, and none that promises more",
           "[unit]") {
   Question q = question("gpt-oss-120b", "hgx_h200", 8, kFree);

@@ -103,7 +103,9 @@ TEST_CASE("A published prefix is held once, found again, and idle when nobody ru
   cache.publish(a, first, 96);
   CHECK(cache.used() == static_cast<std::int64_t>(6.0 * kBlock));
   CHECK(cache.known_tokens(second, 1000) == 64);
-  CHECK(cache.known_tokens(second, 63) == 32);  // whole units
+  CHECK(cache.known_tokens(second, 63) == 48);  // a unit, and a block of the next
+  CHECK(cache.known_tokens(second, 48) == 48);
+  CHECK(cache.known_tokens(second, 47) == 32);
   REQUIRE(cache.admit(b, 128, second, 127));
   CHECK(b.units == 2);
   REQUIRE(cache.grow(b, 128));
@@ -116,6 +118,28 @@ TEST_CASE("A published prefix is held once, found again, and idle when nobody ru
   CHECK(cache.committed() == 0);
   CHECK(cache.idle() == static_cast<std::int64_t>(6.0 * kBlock));
   CHECK(cache.known_tokens(first, 1000) == 96);
+}
+
+TEST_CASE("An equal prompt finds all of it but its last block, however long units are", "[unit]") {
+  const Scenario s = scenario("llama-3.1-8b");
+  KvCache cache(view(s), 64.0 * kBlock * base::byte);
+  const std::vector<std::uint64_t> hashes = {11, 22};
+  const Prefix shared{hashes, 1, 128};
+  Holding a;
+  Holding b;
+  REQUIRE(cache.admit(a, 256, shared, 255));
+  REQUIRE(cache.grow(a, 256));
+  cache.publish(a, shared, 256);
+  CHECK(cache.known_tokens(shared, 255) == 240);
+  const Prefix other{std::span(hashes).first(1), 2, 128};
+  CHECK(cache.known_tokens(other, 255) == 128);  // its next unit is not the same
+  REQUIRE(cache.admit(b, 256, shared, 255));
+  CHECK(b.units == 1);
+  REQUIRE(cache.grow(b, 256));
+  CHECK(cache.used() == static_cast<std::int64_t>(24.0 * kBlock));
+  cache.publish(b, shared, 256);
+  CHECK(b.units == 2);
+  CHECK(cache.used() == static_cast<std::int64_t>(16.0 * kBlock));  // the copy is gone
 }
 
 TEST_CASE("Idle units make room, the end of a prefix first; held ones never do", "[unit]") {
