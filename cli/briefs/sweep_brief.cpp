@@ -75,7 +75,7 @@ std::string lead_text(const SweepContest& c, const SweepGroup& first, const Swee
   const std::string_view where = both ? " in the replays" : "";
   return (lead.interval.low > 1.0 ? fmt::format("the first is {} better{}", gain_text(lead), where)
                                   : fmt::format("their ratio is {}{}", gain_text(lead), where)) +
-         (reversed ? ", and the replays put the first before it" : "");
+         (reversed ? ", unlike in the estimates" : "");
 }
 
 void say_replay(const SweepContest& c, std::size_t point, Brief& brief) {
@@ -86,6 +86,9 @@ void say_replay(const SweepContest& c, std::size_t point, Brief& brief) {
         "{}: {}{}.",
         c.sweep().where.empty() ? "The first was replayed" : "A replay confirms the conditions",
         note, replayed_text(c, point, c.metric)));
+  } else if (verdict == "differs") {
+    brief.answer.push_back(
+        fmt::format("The first differs from its estimate, {}: {}.", c.value_text(point), note));
   } else if (!verdict.empty()) {
     brief.answer.push_back(
         fmt::format("The first is {}{}.", verdict, note.empty() ? "" : ": " + note));
