@@ -48,12 +48,16 @@ struct IterationServer {
   std::int64_t sequences = 1;  // the most of a rank, in all micro-batches
   double cache = 1e18;         // tokens of a rank
   double each = 0;             // tokens' worth that a sequence takes in addition
+  double shared = 0;           // tokens at the start of all sequences, which are not in `cache`
   // A sequence's tokens beyond `window` take so much of the cache as this share of tokens up to it: layers with a window
   // keep no more.
   double window = std::numeric_limits<double>::infinity();
   double beyond = 1.0;
   double promised = -1;  // share of the answer; below 0: the tokens of the first iteration alone
-  bool computes_again = false;  // a sequence that lost its place computes all of its tokens again
+  // What a sequence that lost its place finds again: whole units of so many tokens, as far as nothing else needed their
+  // room in the cache, or in the host's memory. 0: it computes all of its tokens again.
+  double unit = 0;
+  double host = 0;  // tokens' worth
   // The greatest priority first, then the one that came first. The least one loses its place, then the one that came last.
   bool by_priority = false;
   // Beside sequences that decode, requests are let in after so many iterations at the latest, until they fill this share of
@@ -70,8 +74,10 @@ struct IterationServer {
   Seconds ahead;                // from the front end to the server
 
   // Of the cache, by a sequence of so many tokens.
-  double takes(double tokens) const {
-    return each + tokens - (1.0 - beyond) * std::max(0.0, tokens - window);
+  double takes(double tokens) const { return each + room(std::max(tokens, shared)) - room(shared); }
+  // By these tokens, without what a sequence takes in addition.
+  double room(double tokens) const {
+    return tokens - (1.0 - beyond) * std::max(0.0, tokens - window);
   }
 };
 

@@ -48,7 +48,7 @@ class Path {
       Job& job = jobs_[i];
       job.arrival = r.arrival;
       job.input = static_cast<double>(r.input);
-      job.cached = static_cast<double>(std::min(r.cached, r.input - 1));
+      job.reused = job.cached = static_cast<double>(std::min(r.cached, r.input - 1));
       job.missing = job.input - job.cached;
       job.left = r.output - r.begun;
       job.priority = r.priority;
@@ -191,15 +191,17 @@ class Path {
   enum class Admission { admitted, no_budget, no_room };
 
   // Of the first request that waits, on a rank: budget, a place and cache.
-  Admission may_admit(const Station& s) {
+  Admission may_admit(Station& s) {
     const Host& h = *s.batch->host;
     const Job& j = job(h.waiting.front());
-    const double tokens = std::min(j.missing, s.left);
-    const bool whole = !h.q->cuts && j.missing <= static_cast<double>(h.q->budget);
-    if (s.left <= 0.0 || s.partial >= 0 || (whole && tokens < j.missing)) {
+    const double known = s.known(h.waiting.front());
+    const double missing = j.missing - (known - j.cached);
+    const double tokens = std::min(missing, s.left);
+    const bool whole = !h.q->cuts && missing <= static_cast<double>(h.q->budget);
+    if (s.left <= 0.0 || s.partial >= 0 || (whole && tokens < missing)) {
       return Admission::no_budget;
     }
-    const double promised = s.promise(j, j.cached + j.missing, j.cached + tokens);
+    const double promised = s.promise(j, known + missing, known + tokens);
     return s.room->has(promised, *h.q) ? Admission::admitted : Admission::no_room;
   }
   void admit(Station& s, Seconds now) {
@@ -212,6 +214,7 @@ class Path {
       outcome(id).scheduled = now;
       outcome(id).place = now - base::min(now, base::max(j.queued, h.blocked));
     }
+    s.find(id);
     const double tokens = std::min(j.missing, s.left);
     s.admit(id, s.promise(j, j.cached + j.missing, j.cached + tokens));
     if (tokens > 0.0) {
@@ -454,11 +457,7 @@ class Path {
     outcome(id).last = sent;
     outcome(id).held_up += sent - now;
     --s.batch->host->load;
-    if (s.q().delayed_release) {
-      s.leaving.push_back(id);
-    } else {
-      s.release(id);
-    }
+    s.end(id);
     if (closed_) {
       send_next(sent);
     }

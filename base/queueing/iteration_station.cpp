@@ -9,8 +9,6 @@
 namespace roofcast::base::queueing {
 namespace {
 
-constexpr double kPart = 32.0;  // tokens of a sequence that lost its place and are not found again
-
 template <class Part, class Value>
 Value sum(std::span<const Part> parts, Value Part::*of) {
   Value all{};
@@ -270,6 +268,23 @@ void IterationStation::admit(Id id, double promised) {
   hold(j, j.cached);
 }
 
+double IterationStation::known(Id id) {
+  const IterationJob& j = job(id);
+  return j.turn == 0 ? j.cached
+                     : std::max(j.cached, std::min(room->idle.of(id), j.cached + j.missing - 1.0));
+}
+
+void IterationStation::find(Id id) {
+  IterationJob& j = job(id);
+  const double tokens = known(id);
+  j.missing -= tokens - j.cached;
+  j.cached = tokens;
+  if (j.turn > 0) {
+    j.again = room->idle.of(id);
+    room->idle.remove(id, q());
+  }
+}
+
 // More tokens of a prompt in the cache.
 void IterationStation::hold(IterationJob& job, double tokens) {
   const double before = job.held;
@@ -278,6 +293,7 @@ void IterationStation::hold(IterationJob& job, double tokens) {
   room->used += q().takes(job.held) - q().takes(before);
   room->committed +=
       q().takes(std::max(job.held, job.promised)) - q().takes(std::max(before, job.promised));
+  make_room();
 }
 
 void IterationStation::compute(Id id, double tokens) {
@@ -340,6 +356,7 @@ void IterationStation::advance(std::int64_t count, std::vector<Id>& ended) {
   room->tokens += times * static_cast<double>(decodes) * q().gains;
   room->used += times * growth();
   room->committed += times * grown_by(beyond, both);
+  make_room();
   while (next_event() <= iteration) {
     const Event event = events_.front();
     pop();
@@ -405,9 +422,23 @@ void IterationStation::release(Id id) {
   --places;
 }
 
+void IterationStation::end(Id id) {
+  if (q().delayed_release) {
+    leaving.push_back(id);
+  } else {
+    leave(id);
+  }
+}
+
+// Only what lost its place is found by its own tokens.
+void IterationStation::leave(Id id) {
+  release(id);
+  room->idle.add(id, job(id).again, q());
+}
+
 void IterationStation::free_leaving() {
   for (const Id id : leaving) {
-    release(id);
+    leave(id);
   }
   leaving.clear();
 }
@@ -451,12 +482,13 @@ void IterationStation::preempt() {
     stop(j);
   }
   const double known = j.cached + j.missing > j.held ? j.cached + j.missing : j.held;
-  j.missing = q().computes_again ? known : std::max(j.missing, std::min(kPart, known));
-  j.cached = known - j.missing;
+  j.cached = std::min(j.reused, known - 1.0);
+  j.missing = known - j.cached;
   partial = partial == id ? -1 : partial;
   release(id);
+  room->idle.add(id, j.held, q());
   j.state = State::waits;
-  j.held = 0.0;
+  j.held = j.again = 0.0;
   ++j.turn;
   batch->host->wait(id, true);
 }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/queueing/idle_tokens.hpp"
 #include "base/queueing/iteration_server.hpp"
 
 namespace roofcast::base::queueing {
@@ -28,6 +29,8 @@ struct IterationJob {
   double cached = 0;   // computed tokens before these
   double held = 0;     // tokens in the cache; while it decodes, at the iteration `since`
   double promised = 0;
+  double reused = 0;  // tokens that were computed before it came
+  double again = 0;   // tokens in the cache that it computed before it lost its place
   std::int64_t since = 0;
   std::int64_t left = 0;  // tokens of the answer
   std::int32_t turn = 0;  // how often it lost its place
@@ -47,6 +50,7 @@ struct IterationRoom {
   double tokens = 0;        // that its sequences hold
   double used = 0;          // of the cache
   double committed = 0;     // the larger of used and promised, of all sequences
+  IdleTokens idle;          // of sequences that lost their places here
   Seconds link;             // when the link to the second pool is free
 
   bool has(double sequence, const IterationServer& q) const {
@@ -86,9 +90,14 @@ struct IterationStation {
   // Takes a place, and promises.
   void admit(Id id, double promised);
   void compute(Id id, double tokens);
+  // Tokens of a sequence that waits which this rank has: what came with it, or what it left here when it lost its place.
+  double known(Id id);
+  // It takes them.
+  void find(Id id);
   void decode(Id id);
   void stop(IterationJob& job);  // to decode
   void release(Id id);           // its place
+  void end(Id id);               // it has its answer
   void free_leaving();
   // Whether sequences had to go so that all that decode may grow.
   bool preempt_for_decodes();
@@ -117,6 +126,8 @@ struct IterationStation {
   void go_beyond(IterationJob& job);
   void go_past(IterationJob& job);
   void hold(IterationJob& job, double tokens);
+  void make_room() { room->idle.make_room(room->used, q()); }
+  void leave(Id id);
   void preempt();
   std::size_t victim();  // its place among the admitted ones; their number where there is none
 };

@@ -70,9 +70,12 @@ std::string lead_text(const SweepContest& c, const SweepGroup& first, const Swee
                       const sim::Gain& lead) {
   const bool replayed = c.is_better(replayed_value(c, first.best), replayed_value(c, second.best));
   const bool reversed = replayed && c.before(second.best, first.best);
-  return (lead.interval.low > 1.0 ? fmt::format("the first is {} better", gain_text(lead))
-                                  : fmt::format("their ratio is {}", gain_text(lead))) +
-         (reversed ? ", and the replays put the first before it" : "");
+  const bool both =
+      std::isfinite(replayed_value(c, first.best)) && std::isfinite(replayed_value(c, second.best));
+  const std::string_view where = both ? " in the replays" : "";
+  return (lead.interval.low > 1.0 ? fmt::format("the first is {} better{}", gain_text(lead), where)
+                                  : fmt::format("their ratio is {}{}", gain_text(lead), where)) +
+         (reversed ? ", unlike in the estimates" : "");
 }
 
 void say_replay(const SweepContest& c, std::size_t point, Brief& brief) {
@@ -83,6 +86,9 @@ void say_replay(const SweepContest& c, std::size_t point, Brief& brief) {
         "{}: {}{}.",
         c.sweep().where.empty() ? "The first was replayed" : "A replay confirms the conditions",
         note, replayed_text(c, point, c.metric)));
+  } else if (verdict == "differs") {
+    brief.answer.push_back(
+        fmt::format("The first differs from its estimate, {}: {}.", c.value_text(point), note));
   } else if (!verdict.empty()) {
     brief.answer.push_back(
         fmt::format("The first is {}{}.", verdict, note.empty() ? "" : ": " + note));
@@ -105,18 +111,18 @@ void say_answer(const SweepContest& c, Brief& brief) {
   }
   const SweepGroup& first = c.groups.front();
   const sim::ServingEstimate e = c.at(first.best);
-  const sim::Interval90 interval = sim::interval90(c.metric, e);
+  const auto [value, interval] = shown_value(c, first.best, e);
   const SweepGroup* second = with_best(c) > 1 ? &c.groups[1] : nullptr;
-  const sim::Gain lead =
-      second == nullptr ? sim::Gain{}
-                        : sim::gain_of(c.metric, c.outcome(first.best), c.outcome(second->best));
+  const sim::Gain lead = second == nullptr ? sim::Gain{}
+                                           : sim::replayed_gain_of(c.metric, c.outcome(first.best),
+                                                                   c.outcome(second->best));
   if (second != nullptr && lead.interval.low <= 1.0 && lead.interval.high >= 1.0) {
     brief.answer.push_back(fmt::format("{} and {} have the same {} within the error.", first.name,
                                        second->name, c.metric.label));
   }
   brief.answer.push_back(fmt::format(
       "{} has the {} {}: {}{}{}{} {}.", first.name, c.superlative(), c.metric.label,
-      c.value_text(first.best),
+      display(value, c.metric.unit),
       std::isnan(interval.low) ? "" : fmt::format(" ({})", interval_text(interval, c.metric.unit)),
       first.place.empty() ? "" : ", with ", first.place, cite(first.best + 1)));
   if (second != nullptr) {
@@ -166,10 +172,10 @@ void say_evidence(const SweepContest& c, Brief& brief) {
   for (std::size_t i = 0; i < std::min(with_best(c), kGroups); ++i) {
     const SweepGroup& group = c.groups[i];
     const sim::ServingEstimate e = c.at(group.best);
+    const auto [value, interval] = shown_value(c, group.best, e);
     std::vector<std::string> cells = {
-        group.name, c.value_text(group.best),
-        interval_text(sim::interval90(c.metric, e), c.metric.unit),
-        i == 0 ? "" : gain_text(sim::gain_of(c.metric, first, c.outcome(group.best)))};
+        group.name, display(value, c.metric.unit), interval_text(interval, c.metric.unit),
+        i == 0 ? "" : gain_text(sim::replayed_gain_of(c.metric, first, c.outcome(group.best)))};
     for (const sim::Metric* metric : bounded(c)) {
       cells.push_back(display(metric->value(e), metric->unit));
     }
@@ -207,11 +213,11 @@ std::vector<std::string> each_best(const SweepContest& c) {
   for (std::size_t i = 0; i < std::min(with_best(c), kGroups); ++i) {
     const SweepGroup& group = c.groups[i];
     const sim::ServingEstimate e = c.at(group.best);
-    const sim::Interval90 interval = sim::interval90(c.metric, e);
+    const auto [value, interval] = shown_value(c, group.best, e);
     const std::string verdict = replay_cell(c, group.best);
     const std::string limit = limit_or_throughput(e, c.metric.name);
     parts.push_back(fmt::format(
-        "{}: {}{}{}, {} {}", group.name, c.value_text(group.best),
+        "{}: {}{}{}, {} {}", group.name, display(value, c.metric.unit),
         std::isnan(interval.low) ? ""
                                  : fmt::format(" ({})", plain_interval(interval, c.metric.unit)),
         limit.empty() ? "" : ", " + limit,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cli/tables/result_csv.hpp"
+#include "sim/confirm/believed.hpp"
 #include "sim/decide/solve.hpp"
 #include "sim/estimate.hpp"
 #include "sim/recommend/scan.hpp"
@@ -27,7 +28,9 @@ sim::ServingEstimate SweepContest::at(std::size_t point) const {
 
 sim::Outcome SweepContest::outcome(std::size_t point) const {
   sim::Workspace workspace;
-  return sim::outcome_of(points.scenario(point), at(point), workspace);
+  sim::Outcome outcome = sim::outcome_of(points.scenario(point), at(point), workspace);
+  outcome.replayed = replayed_value(*this, point);
+  return outcome;
 }
 
 namespace {
@@ -89,6 +92,15 @@ SweepContest contest_of(const sim::SweepPoints& points, const sim::ResultTable& 
     return a.best != kNoPoint && (b.best == kNoPoint || before(a.best, b.best));
   });
   return c;
+}
+
+ShownValue shown_value(const SweepContest& c, std::size_t point, const sim::ServingEstimate& e) {
+  const double estimated = c.value(point);
+  const double replayed = replayed_value(c, point);
+  const sim::Interval90 interval = sim::interval90(c.metric, e);
+  return std::isnan(replayed) || sim::holds(interval, replayed)
+             ? ShownValue{estimated, interval}
+             : ShownValue{replayed, sim::moved(interval, estimated, replayed)};
 }
 
 double replayed_value(const SweepContest& c, std::size_t point) {

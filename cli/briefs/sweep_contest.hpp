@@ -54,6 +54,15 @@ SweepContest contest_of(const sim::SweepPoints& points, const sim::ResultTable& 
 // "concurrency" of "traffic.concurrency".
 std::string last_part(const std::string& name);
 
+// The value of the metric that is told, and its interval: of the estimate, or around the replayed value where that lies
+// outside.
+struct ShownValue {
+  double value;
+  sim::Interval90 interval;
+};
+ShownValue shown_value(const SweepContest& contest, std::size_t point,
+                       const sim::ServingEstimate& estimate);
+
 // Of the metric; NaN where the point has none.
 double replayed_value(const SweepContest& contest, std::size_t point);
 

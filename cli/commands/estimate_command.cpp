@@ -27,6 +27,7 @@
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/training_text.hpp"
 #include "sim/class_attainment.hpp"
+#include "sim/confirm/believed.hpp"
 #include "sim/confirm/doubt.hpp"
 #include "sim/confirm/full_iterations.hpp"
 #include "sim/confirm/verdict.hpp"
@@ -155,7 +156,8 @@ void print_replay(const sim::ServingEstimate& e, std::string_view doubt,
   }
   say("Replayed in the simulator: {} requests, {}\n",
       display(static_cast<double>(replayed.requests), ""),
-      !off.empty()     ? fmt::format("where {}. Take the replayed values", off)
+      !off.empty()
+          ? fmt::format("where {}. Take the replayed values; the intervals are around them", off)
       : unsure.empty() ? "which agree with the estimate"
                        : "too few to tell whether they agree with the estimate");
   if (!unsure.empty()) {
@@ -229,6 +231,7 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
   }
   TextTable table(header);
   const bool prompted = !s.training.trains() || s.post_training.enabled();
+  const bool disagrees = !sim::disagreements(e, replayed).empty();
   for (const sim::Metric& metric : sim::metrics()) {
     const auto words = [&](std::string_view text) {
       return prompted ? std::string(text) : without_prompts(text);
@@ -240,7 +243,7 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
         std::isnan(metric.value(e));
     const bool at_full_clocks = metric.of_clocks && !(metric.value(e) < 1.0);
     if (metric.bounds.empty() && !unknown && !metric.of_causes && !at_full_clocks) {
-      const auto [low, high] = sim::interval90(metric, e);
+      const auto [low, high] = sim::believed_interval(metric, e, replayed, disagrees);
       std::vector<std::string> cells = {
           words(metric.label), display(metric.value(e), unit),
           replayed.done() && sim::is_simulated(metric)
@@ -318,6 +321,19 @@ nlohmann::ordered_json json_of(const sim::ServingEstimate& e, std::string_view d
   return json;
 }
 
+// The ends of the intervals, as the text has them.
+void add_believed(const sim::ServingEstimate& e, const sim::Replayed& replayed,
+                  nlohmann::ordered_json& json) {
+  const bool disagrees = !sim::disagreements(e, replayed).empty();
+  for (const sim::Metric& bound : sim::metrics()) {
+    if (!bound.bounds.empty()) {
+      const auto [low, high] =
+          sim::believed_interval(*sim::find_metric(bound.bounds), e, replayed, disagrees);
+      json[std::string(bound.name)] = bound.name.starts_with("low") ? low : high;
+    }
+  }
+}
+
 void print_csv(const sim::ScenarioView& s, const sim::ServingEstimate& e) {
   std::vector<std::string> columns = {"fits", "reason"};
   add_metric_columns(columns, e.parent_figures != nullptr);
@@ -379,6 +395,7 @@ int run_estimate(const EstimateOptions& options) {
     if (e.fits() && !scenario.training.trains()) {
       const sim::Replayed replayed = replay(options, streamed, e);
       json["replay"] = json_of(e, sim::doubt_of(view, e), replayed);
+      add_believed(e, replayed, json);
       if (sim::has_classes(view)) {
         json["classes"] = classes_json(view, e, sim::class_attainment(view, workspace));
         json["no_classes"] = std::string(sim::class_gap(view));

@@ -147,11 +147,11 @@ void bind_sweeps(py::module_& module) {
       .def_property_readonly("question",
                              [](const SweepRun& s) { return s.points.sweep().question; })
       .def_property_readonly("rows", [](const SweepRun& s) { return s.table.rows(); })
-      .def_property_readonly(
-          "replays",
-          [](const SweepRun& s) {
-            return std::vector{s.replays.confirmed, s.replays.broken, s.replays.estimated};
-          })
+      .def_property_readonly("replays",
+                             [](const SweepRun& s) {
+                               return std::vector{s.replays.confirmed, s.replays.differs,
+                                                  s.replays.broken, s.replays.estimated};
+                             })
       .def("columns", columns)
       .def("axes", axes)
       .def("knobs", knobs)

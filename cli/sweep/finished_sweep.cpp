@@ -49,6 +49,7 @@ std::string replay_text(const sim::ReplayedRows& r, bool all) {
       r.far > 0
           ? fmt::format("the conditions hold; {} far from an estimate: see replay_note", r.far)
           : "");
+  add(r.differs, "outside the interval of the estimate", "the conditions hold: see replay_note");
   add(r.broken, all ? "broken" : "broken and left out", r.broken_note);
   add(r.estimated, "estimated only", r.estimated_note);
   return parts.empty() ? ""
@@ -65,6 +66,8 @@ sim::ReplayedRows counted(const sim::ResultTable& table) {
     if (replay.says(row, "confirmed")) {
       ++counts.confirmed;
       counts.far += note.text(row).find(sim::kFar) != std::string::npos ? 1U : 0U;
+    } else if (replay.says(row, "differs")) {
+      ++counts.differs;
     } else if (replay.says(row, "broken")) {
       counts.broken_note = counts.broken++ == 0 ? note.text(row) : counts.broken_note;
     } else if (replay.says(row, "estimated only")) {
@@ -114,6 +117,7 @@ nlohmann::ordered_json answer_json(const sim::SweepPoints& points, const sim::Re
   json["meet"] = table.meeting();
   json["replays"] = {{"confirmed", replayed.confirmed},
                      {"far_from_estimate", replayed.far},
+                     {"differs", replayed.differs},
                      {"broken", replayed.broken},
                      {"estimated_only", replayed.estimated}};
   json["front"] = front_json(table, front_of(table));
@@ -342,8 +346,8 @@ void finish_sweep(const sim::SweepPoints& points, sim::ResultTable& table,
     print_answer(points, table, replayed, outputs);
   }
   if (!outputs.quiet && !is_replayed) {
-    fmt::print(stderr, "{} replays in {:.2f} s\n", replayed.confirmed + replayed.broken,
-               replays.count());
+    fmt::print(stderr, "{} replays in {:.2f} s\n",
+               replayed.confirmed + replayed.differs + replayed.broken, replays.count());
   }
 }
 

@@ -37,10 +37,8 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
   }
   const workloads::Traffic& t = *s.traffic;
   const SteadyState& r = e.steady;
-  if (t.agents) {
-    return r.running > kMostRunning * e.max_running
-               ? "turns take nearly all of the KV cache: which contexts stay there decides"
-               : "";
+  if (t.agents && r.running > kMostRunning * e.max_running) {
+    return "turns take nearly all of the KV cache: which contexts stay there decides";
   }
   if (t.arrivals) {
     double most = workloads::mean_rate(*t.arrivals).si();
@@ -60,6 +58,12 @@ std::string_view doubt_of(const ScenarioView& s, const ServingEstimate& e) {
       return "a burst can lengthen all iterations for good: more sequences and prompts meet in "
              "them";
     }
+  }
+  if (t.agents) {  // what follows is of clients whose requests do not depend on each other
+    return {};
+  }
+  if (!t.arrivals && r.piles_up) {
+    return "clients that began together still spread: the first ones wait longer";
   }
   if (has_rare_long_prompts(s, e)) {
     return "few prompts are so long that they wait for the decodes, and all others behind them";

@@ -60,7 +60,10 @@ std::vector<std::string> replay_columns(const SweepPoints& points, bool replay) 
 
 ReplayColumns::ReplayColumns(const SweepPoints& points, ResultTable& table, bool replay,
                              double errors)
-    : where_(points.sweep().where), table_(table), errors_(errors) {
+    : where_(points.sweep().where),
+      goals_(goals_of(points.sweep())),
+      table_(table),
+      errors_(errors) {
   for (const std::string& name : replay_columns(points, replay)) {
     table_.add_column(name, name == "replay");  // nearly every row may be recommended
   }
@@ -79,6 +82,7 @@ Judgement ReplayColumns::set(std::size_t row, const Replayed& replayed) {
     return column == nullptr ? NAN : column->number(row);
   };
   add(disagreements(estimated, replayed), judgement);
+  compare(goals_, replayed, judgement);
   set_text("replay", row, name(judgement.verdict));
   set_text("replay_note", row, judgement.note);
   for (const auto& [metric, column] : metric_columns_) {

@@ -2,8 +2,8 @@
 //
 // What the result of a sweep says of replays.
 //
-// columns           replay        confirmed, broken, estimated only; empty if the row was not recommended
-//                   replay_note   how many requests, or why
+// columns           replay        confirmed, differs, broken, estimated only; empty if the row was not recommended
+//                   replay_note   how many requests, and why
 //                   replayed_X    the simulated value of metric X: of conditions and objectives, TTFT and TPOT p95,
 //                                 attainment
 #pragma once
@@ -43,6 +43,7 @@ class ReplayColumns {
 
  private:
   const std::vector<Condition>& where_;
+  std::vector<const Metric*> goals_;
   ResultTable& table_;
   double errors_;
   std::vector<std::pair<const Metric*, ResultColumn*>> metric_columns_;

@@ -147,6 +147,9 @@ void count(const Judgement& judgement, ReplayedRows& result) {
       ++result.confirmed;
       result.far += judgement.far ? 1U : 0U;
       break;
+    case Verdict::differs:
+      ++result.differs;
+      break;
     case Verdict::broken:
       ++result.broken;
       first(result.broken_note, judgement.note);

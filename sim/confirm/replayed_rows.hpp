@@ -43,6 +43,7 @@ struct ReplayedRowsOptions {
 struct ReplayedRows {
   std::size_t confirmed = 0;
   std::size_t far = 0;  // of these, whose replay disagrees with an estimate
+  std::size_t differs = 0;
   std::size_t broken = 0;
   std::size_t estimated = 0;
   bool gave_up = false;     // the last rows of the front are not replayed

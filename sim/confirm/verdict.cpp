@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/confirm/believed.hpp"
+
 namespace roofcast::sim {
 namespace {
 
@@ -59,6 +61,7 @@ std::vector<Disagreement> undecided(const ServingEstimate& closed_form, const Re
 
 std::string_view name(Verdict verdict) {
   return verdict == Verdict::confirmed ? "confirmed"
+         : verdict == Verdict::differs ? "differs"
          : verdict == Verdict::broken  ? "broken"
                                        : "estimated only";
 }
@@ -117,6 +120,21 @@ void add(const std::vector<Disagreement>& disagreements, Judgement& judgement) {
       judgement.note += fmt::format("{} {} is {:.3g}{}", judgement.far ? "," : "; but",
                                     d.metric->name, d.ratio, kFar);
       judgement.far = true;
+    }
+  }
+}
+
+void compare(const std::vector<const Metric*>& objectives, const Replayed& replayed,
+             Judgement& judgement) {
+  for (const Metric* metric : objectives) {
+    const double value = is_simulated(*metric) ? metric->value(replayed.estimate) : NAN;
+    const Interval90 interval = interval90(*metric, replayed.closed_form);
+    if (judgement.verdict == Verdict::confirmed && std::isfinite(value) &&
+        !holds(interval, value)) {
+      judgement.verdict = Verdict::differs;
+      judgement.note =
+          fmt::format("{} is {:.4g} in the replay, outside the interval of {:.4g} to {:.4g}; {}",
+                      metric->name, value, interval.low, interval.high, judgement.note);
     }
   }
 }

@@ -3,6 +3,7 @@
 // Whether a replay keeps what the estimate promised.
 //
 //   confirmed        the replay meets every condition; `note` says which estimates it is far from nevertheless
+//   differs          of a row of a sweep: the replay meets them, but an objective lies outside the interval of the estimate
 //   broken           it misses one; `note` says which, the simulated value, and by how much
 //   estimated only   nothing was replayed; `note` says why
 #pragma once
@@ -41,7 +42,7 @@ std::vector<Disagreement> disagreements(
 // Those that are farther off, but not by two standard errors: the replay cannot tell.
 std::vector<Disagreement> undecided(const ServingEstimate& closed_form, const Replayed& replayed);
 
-enum class Verdict : std::uint8_t { confirmed, broken, estimated };
+enum class Verdict : std::uint8_t { confirmed, differs, broken, estimated };
 std::string_view name(Verdict verdict);
 
 struct Judgement {
@@ -56,6 +57,10 @@ inline constexpr const char* kNotAsked = "no replay was asked for";
 inline constexpr std::string_view kFar = " times the estimate";
 // Makes a confirmed judgement `far`, and says by which estimates.
 void add(const std::vector<Disagreement>& disagreements, Judgement& judgement);
+// A confirmed judgement of a row with these objectives becomes `differs` where the replay of one lies outside the interval of
+// its estimate. The note says which.
+void compare(const std::vector<const Metric*>& objectives, const Replayed& replayed,
+             Judgement& judgement);
 // A value within two standard errors of its bound is confirmed or broken like any other, unless it has to hold by so
 // many; the note says that it is near.
 Judgement judge(std::span<const Condition> conditions, const Replayed& replayed,

@@ -40,11 +40,12 @@ double gain_in(const Metric& metric, const Outcome& with, const Outcome& without
   return metric.better == Better::lower ? 1.0 / ratio : ratio;
 }
 
-// Prices are certain: a gain of a cost errs as its throughput does.
-models::Spread server_spread(const Metric& metric, const Outcome& with, const Outcome& without) {
+// Prices are certain: a gain of a cost errs as its throughput does. `beyond`: ln of the gain over the estimated one.
+models::Spread server_spread(const Metric& metric, const Outcome& with, const Outcome& without,
+                             double beyond) {
   const bool priced = metric.unit.find("USD") != std::string_view::npos;
   const Metric& timed = priced ? *find_metric("throughput_tok_per_s_per_gpu") : metric;
-  const double logarithm = std::log(gain_in(timed, with, without));
+  const double logarithm = std::log(gain_in(timed, with, without)) + beyond;
   const double smaller = kLessOfGain * std::abs(logarithm);
   const double larger = kMoreOfGain * std::abs(logarithm);
   const bool loss = logarithm < 0.0;
@@ -58,7 +59,7 @@ bool has_prefix(const Metric& metric, std::string_view prefix) {
 // Gains of rates, costs and energies where both are open loops: arrivals set the rate, so that only a server that may
 // saturate errs. Nothing of other metrics.
 std::optional<models::Spread> open_spread(const Metric& metric, const Outcome& with,
-                                          const Outcome& without) {
+                                          const Outcome& without, double beyond) {
   const bool energy = has_prefix(metric, "energy_") || has_prefix(metric, "tok_per_j");
   const bool rate = has_prefix(metric, "throughput_") || has_prefix(metric, "requests_per_s") ||
                     metric.unit.find("USD") != std::string_view::npos;
@@ -67,7 +68,28 @@ std::optional<models::Spread> open_spread(const Metric& metric, const Outcome& w
   }
   const models::Spread rates =
       models::together(with.estimate.spreads.rate, models::inverse(without.estimate.spreads.rate));
-  return energy ? models::together(rates, server_spread(metric, with, without)) : rates;
+  return energy ? models::together(rates, server_spread(metric, with, without, beyond)) : rates;
+}
+
+// Both are found.
+Gain gain_of(const Metric& metric, const Outcome& with, const Outcome& without, double value) {
+  Gain gain{value, {kNoNumber, kNoNumber}};
+  const double beyond = std::log(value / gain_in(metric, with, without));
+  if (const auto spread = open_spread(metric, with, without, beyond)) {
+    gain.interval = {gain.value * (1.0 - spread->below), gain.value * (1.0 + spread->above)};
+    return gain;
+  }
+  if (with.iteration > base::Seconds{} && without.iteration > base::Seconds{}) {
+    const models::Spread operators =
+        with.calibration == without.calibration
+            ? models::ratio_spread(without.operators, without.iteration, without.uncertainty,
+                                   with.operators, with.iteration, with.uncertainty)
+            : models::together(spread_of(without), models::inverse(spread_of(with)));
+    const models::Spread spread =
+        models::together(operators, server_spread(metric, with, without, beyond));
+    gain.interval = {gain.value * (1.0 - spread.below), gain.value * (1.0 + spread.above)};
+  }
+  return gain;
 }
 
 // Weighted geometric mean over the workloads that the base can run.
@@ -294,25 +316,16 @@ void combine(const Roadmap& roadmap, const ReplayedRowsOptions& options, Roadmap
 }  // namespace
 
 Gain gain_of(const Metric& metric, const Outcome& with, const Outcome& without) {
-  Gain gain{kNoNumber, {kNoNumber, kNoNumber}};
-  if (!with.found || !without.found) {
-    return gain;
-  }
-  gain.value = gain_in(metric, with, without);
-  if (const auto spread = open_spread(metric, with, without)) {
-    gain.interval = {gain.value * (1.0 - spread->below), gain.value * (1.0 + spread->above)};
-    return gain;
-  }
-  if (with.iteration > base::Seconds{} && without.iteration > base::Seconds{}) {
-    const models::Spread operators =
-        with.calibration == without.calibration
-            ? models::ratio_spread(without.operators, without.iteration, without.uncertainty,
-                                   with.operators, with.iteration, with.uncertainty)
-            : models::together(spread_of(without), models::inverse(spread_of(with)));
-    const models::Spread spread = models::together(operators, server_spread(metric, with, without));
-    gain.interval = {gain.value * (1.0 - spread.below), gain.value * (1.0 + spread.above)};
-  }
-  return gain;
+  return with.found && without.found
+             ? gain_of(metric, with, without, gain_in(metric, with, without))
+             : Gain{kNoNumber, {kNoNumber, kNoNumber}};
+}
+
+Gain replayed_gain_of(const Metric& metric, const Outcome& with, const Outcome& without) {
+  const double ratio = with.replayed / without.replayed;
+  return with.found && without.found && std::isfinite(std::log(ratio))
+             ? gain_of(metric, with, without, metric.better == Better::lower ? 1.0 / ratio : ratio)
+             : gain_of(metric, with, without);
 }
 
 RoadmapResult run_roadmap(const Roadmap& roadmap, const ReplayedRowsOptions& options) {

@@ -18,6 +18,9 @@ struct Gain {
 // `metric` of `with` over that of `without`, or the other way round where lower is better.
 Gain gain_of(const Metric& metric, const Outcome& with, const Outcome& without);
 
+// The same of what was replayed, where both were: it errs as an estimated gain of that size. Else that of the estimates.
+Gain replayed_gain_of(const Metric& metric, const Outcome& with, const Outcome& without);
+
 struct OptionResult {
   std::string name;
   std::vector<Outcome> outcomes;  // by workload

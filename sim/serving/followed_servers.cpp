@@ -17,6 +17,7 @@ constexpr Seconds kFromInterval = base::second;  // between tokens
 constexpr int kFixedPointRounds = 40;
 constexpr double kFixedPoint = 0.002;
 constexpr std::int64_t kManyBlocks = 1024;
+constexpr double kUnitTokens = 64;  // of what a sequence finds again, as in sim/replay/simulate.cpp
 
 // Of the layers that keep no more tokens; 0 if all keep all.
 std::int64_t longest_window(const ScenarioView& s) {
@@ -59,7 +60,7 @@ FollowedServers::FollowedServers(const ScenarioView& s, double count, Workspace&
   q.waits_for_ranks = policy.rank_wait_iterations;
   q.looks_every = policy.receive_iterations;
   q.promised = policy.reserves == workloads::Reservation::request ? policy.reserved_output : -1.0;
-  q.computes_again = !policy.prefix_cache || states_of(s) > base::Bytes{};
+  q.unit = policy.prefix_cache && states_of(s) <= base::Bytes{} ? kUnitTokens : 0.0;
   q.front_ends = s.serving->front_ends_of(*s.mapping);
   q.take = stack.intake_overhead;
   q.take_token = s.model->recommender ? base::Seconds{} : stack.token_overhead;
@@ -80,11 +81,17 @@ void FollowedServers::set_cache(const ScenarioView& s) {
   }
   q.each = states_of(s).si() / token + 0.5 * static_cast<double>(block - 1);
   q.cache = footprint_of(s).cache.si() / token;
+  q.host = s.serving->kv_offload.capacity.si() / static_cast<double>(s.mapping->ranks()) / token;
   if (window > 0) {
     const double more = static_cast<double>(kManyBlocks * block);
     q.window = upto;
     q.beyond = (keys_of(upto + more, s) - keys_of(upto, s)).si() / more / token;
   }
+}
+
+void FollowedServers::share(std::int64_t tokens) {
+  q.shared = q.unit > 0.0 ? static_cast<double>(tokens) : 0.0;
+  q.cache -= q.room(q.shared);
 }
 
 std::int64_t FollowedServers::of_a_rank(double decodes) const {

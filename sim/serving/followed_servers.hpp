@@ -26,6 +26,9 @@ class FollowedServers {
   // many decodes, where at most `most` sequences decode. For one stage.
   base::Seconds longest_interval(base::Hertz rate, double prompt, double decodes, double most);
 
+  // All sequences begin with so many tokens, which the cache holds once if it keeps prefixes.
+  void share(std::int64_t tokens);
+
   base::queueing::IterationServer q;
 
  private:

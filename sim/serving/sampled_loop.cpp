@@ -36,7 +36,9 @@ class SampledLoop : Server {
       : Server(s, slots, workspace),
         share_(
             std::min(1.0, std::max(kLeastServers, std::floor(kMostServers / ranks_)) / replicas_)),
-        servers_(s, share_ * replicas_, workspace) {}
+        servers_(s, share_ * replicas_, workspace) {
+    servers_.share(s.traffic->shared_tokens);
+  }
 
   SteadyState open() {
     SteadyState r;
@@ -77,6 +79,7 @@ class SampledLoop : Server {
     Solution found;
     found.rate = clients_ / (followed.pause + followed.stay);
     summarise(followed, found, r);
+    r.piles_up = followed.spreads > Seconds{};
     r.throughput_limit = r.front_end_is_full() ? Limit::host
                          : clients_ > running_ ? Limit::slots
                                                : r.tpot_limit;

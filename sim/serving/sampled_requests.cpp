@@ -37,6 +37,7 @@ constexpr double kScanReplaced = 1.0;
 constexpr double kUnlike = 0.2;  // of an answer that is as long as all others: it varies by so much
 constexpr std::size_t kAnswers = 200;  // lengths of those that run
 constexpr double kLonger = 2.0;        // the later half of the requests, than the earlier one
+constexpr double kSpreads = 1.3;       // TTFT of the earlier half, over that of the later one
 
 // The requests of a sample. Those that arrive are drawn by themselves: other hardware has another number that runs at the
 // start, and meets the same arrivals.
@@ -257,6 +258,7 @@ FollowedSample sample(const queueing::IterationPools& pools, const SampledReques
     r.pause += clients > 0 ? requests.all[i].arrival : Seconds{};
     r.stay += o.last - o.arrival;
     r.later += (i < (from + upto) / 2 ? -kLonger : 1.0) * (o.last - o.arrival);
+    r.spreads += (i < (from + upto) / 2 ? 1.0 : -kSpreads) * (o.first - o.arrival);
     r.decoding += decodes;
     r.holding += o.last - o.scheduled;
     r.slot += o.place;

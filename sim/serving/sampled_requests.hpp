@@ -55,6 +55,8 @@ struct FollowedSample {
   double first_error = 0.0;  // of TTFT
   // Mean stay of the later half of the requests, less twice that of the earlier one.
   base::Seconds later;
+  // Mean TTFT of the earlier half, less kSpreads times that of the later one: clients that began together still spread.
+  base::Seconds spreads;
 
   double held_share() const {  // of the time between tokens, by the front end
     return decoding > base::Seconds{} ? std::max(0.0, held_up / decoding) : 0.0;

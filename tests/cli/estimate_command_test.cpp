@@ -76,6 +76,10 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
     const double ratio =
         contradicted["replay"][metric].get<double>() / contradicted[metric].get<double>();
     CHECK(std::abs(1.0 / ratio - 1.0) > 0.1);
+    if (contradicted.contains("low90_" + metric)) {
+      CHECK(contradicted["low90_" + metric] < contradicted["replay"][metric]);
+      CHECK(contradicted["high90_" + metric] > contradicted["replay"][metric]);
+    }
   }
   std::vector<std::string> command = {"estimate", example("llama-70b")};
   for (const std::string& set : in_step) {

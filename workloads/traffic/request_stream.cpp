@@ -105,12 +105,14 @@ Traffic mean_traffic(const Agents& agents, std::uint64_t seed) {
   double turns = 0.0;
   double input = 0.0;
   double output = 0.0;
+  double shared = 0.0;
   for (const AgentTask& task : t.agents->tasks) {
     for (const std::vector<AgentTurn>& session : task.sessions) {
       for (const AgentTurn& turn : session) {
         turns += 1.0;
         input += static_cast<double>(turn.input_tokens);
         output += static_cast<double>(turn.output_tokens);
+        shared += static_cast<double>(turn.shared_known);
       }
     }
   }
@@ -119,6 +121,7 @@ Traffic mean_traffic(const Agents& agents, std::uint64_t seed) {
   }
   t.input_tokens = whole(input / turns);
   t.output_tokens = whole(output / turns);
+  t.shared_tokens = static_cast<std::int64_t>(shared / turns);
   t.input.least = t.input.most = t.input_tokens;
   t.output = agents.output;
   return t;

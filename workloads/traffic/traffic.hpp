@@ -43,6 +43,7 @@ struct Traffic {
   StageTime stages = {};
   // The agents; the means above are over their turns.
   std::shared_ptr<const SampledAgents> agents = {};
+  std::int64_t shared_tokens = 0;  // that all of their sessions begin with, mean
   // By the tokens that are computed, ascending. If null, lengths vary as `input`, and all find `cached_tokens`.
   std::shared_ptr<const std::vector<Prompt>> prompts = {};
 };

@@ -135,8 +135,9 @@ class Sweep(Mapping[str, Any]):
         self.question: str = run.question
         #: by axis, its values as they were written
         self.axes: dict[str, list[str]] = dict(run.axes())
-        #: how many recommended points a replay has confirmed, broken or left as they were estimated
-        self.replays: dict[str, int] = dict(zip(("confirmed", "broken", "estimated only"), run.replays))
+        #: how many recommended points a replay has confirmed, put outside the interval of the estimate, broken, or left
+        #: as they were estimated
+        self.replays: dict[str, int] = dict(zip(("confirmed", "differs", "broken", "estimated only"), run.replays))
 
     @property
     def points(self) -> int:

@@ -115,9 +115,39 @@ TEST_CASE("A fleet of agents whose turns fill the KV cache is in doubt", "[unit]
   CHECK(agents(400).find("KV cache") != std::string::npos);
 }
 
+TEST_CASE("Tasks of agents that arrive near saturation are in doubt, and fewer are not", "[unit]") {
+  const auto arriving = [](double rate) {
+    return doubt(
+        fmt::format("agents: {{arrivals: {{process: poisson, rate: {} /s}}, turns: 8, "
+                    "initial_context: 4000, output_tokens: 200, tool_tokens: 500, "
+                    "tools: [{{time: 3 s}}]}}",
+                    rate));
+  };
+  CHECK(arriving(0.2).empty());
+  CHECK(!arriving(2.2).empty());
+}
+
 TEST_CASE("Clients whose requests differ are not in doubt", "[unit]") {
   CHECK(doubt("input_tokens: 1000, output_tokens: {uniform: [50, 150]}, concurrency: 200").empty());
   CHECK(doubt("input_tokens: 1000, output_tokens: 100, concurrency: 4").empty());
+}
+
+// Of SGLang's one front end, 256 prompts at once are seconds of work. With 128 clients they spread before any of them counts.
+TEST_CASE("Clients are in doubt where those that began together still spread while they count",
+          "[unit]") {
+  const auto at = [](int clients) {
+    const Scenario s = read_scenario(base::parse_document(
+        "test", fmt::format("system: hgx_b200\nmodel: llama-3.1-8b\nprecision: fp8\n"
+                            "deployment: {{tensor_parallel: 1}}\nserving: {{stack: sglang}}\n"
+                            "traffic: {{input_tokens: {{uniform: [100, 300]}}, "
+                            "output_tokens: {{uniform: [50, 150]}}, concurrency: {}}}\n",
+                            clients)));
+    Workspace workspace;
+    return std::string(doubt_of(view(s), estimate(view(s), workspace)));
+  };
+  CHECK(at(128).empty());
+  CHECK(at(256).find("still spread") != std::string::npos);
+  CHECK(at(288).find("still spread") != std::string::npos);
 }
 
 TEST_CASE("Clients whose answers are all as long are in doubt where their prompts differ",
