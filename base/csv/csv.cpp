@@ -293,4 +293,13 @@ std::optional<double> parse_number(std::string_view cell) {
   return whole && !std::isnan(value) ? std::optional(value) : std::nullopt;
 }
 
+std::optional<bool> parse_flag(std::string_view cell) {
+  const auto is = [&](const auto& words) {
+    return std::find(std::begin(words), std::end(words), cell) != std::end(words);
+  };
+  static constexpr std::string_view kYes[] = {"true", "True", "TRUE"};
+  static constexpr std::string_view kNo[] = {"false", "False", "FALSE"};
+  return is(kYes) ? std::optional(true) : is(kNo) ? std::optional(false) : std::nullopt;
+}
+
 }  // namespace roofcast::base

@@ -80,6 +80,8 @@ void check_csv_name(const std::filesystem::path& file);
 // The number that is the whole cell, or nothing: not for an empty cell, blanks, a leading "+", NaN,
 // or a value beyond the range of a double. "inf" and "-inf" are numbers.
 std::optional<double> parse_number(std::string_view cell);
+// true, True and TRUE, and so with false, as roofcast, pandas and spreadsheets write them; else nothing.
+std::optional<bool> parse_flag(std::string_view cell);
 
 // Writes a table row by row through a buffer. The header is written at construction.
 //

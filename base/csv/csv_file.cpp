@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/csv/csv_row.hpp"
 #include "base/csv/formula.hpp"
+#include "base/trimmed.hpp"
 
 namespace roofcast::base {
 namespace {
@@ -93,6 +95,7 @@ void CsvFile::read(const std::vector<std::size_t>& columns, const Row& row) {
   std::string text;
   std::vector<std::size_t> starts;
   while (find_row()) {
+    row_line_ = line_;
     const char* at = buffer_.data() + begin_;
     const char* end = buffer_.data() + end_;
     if (plain_) {
@@ -130,6 +133,29 @@ void CsvFile::read(const std::vector<std::size_t>& columns, const Row& row) {
     starts_.push_back(offset_ + end_);
     row(cells);
   }
+}
+
+double CsvFile::number(std::string_view cell, std::size_t column) const {
+  const std::string_view text = trimmed(cell);
+  const auto value = parse_number(text);
+  if (!value && !text.empty() && text != "nan" && text != "NaN") {
+    refuse(cell, column, "a number");
+  }
+  return value.value_or(std::nan(""));
+}
+
+std::optional<bool> CsvFile::flag(std::string_view cell, std::size_t column) const {
+  const std::string_view text = trimmed(cell);
+  const auto value = parse_flag(text);
+  if (!value && !text.empty()) {
+    refuse(cell, column, "true or false");
+  }
+  return value;
+}
+
+void CsvFile::refuse(std::string_view cell, std::size_t column, const char* expected) const {
+  throw CsvError(fmt::format("{}:{}: error: {}: {} is expected, not \"{}\"", name_, row_line_,
+                             columns()[column], expected, cell));
 }
 
 std::string CsvFile::bytes(std::uint64_t from, std::uint64_t to) {

@@ -33,6 +33,10 @@ class CsvFile {
   // Calls `row` with the cells of these columns, row after row; they are valid during the call.
   using Row = std::function<void(std::span<const std::string_view> cells)>;
   void read(const std::vector<std::size_t>& columns, const Row& row);
+  // What a cell of this column says, during the call for its row; blanks around it do not count. Of an empty cell no
+  // number (NaN), and nothing. Throws CsvError with the line where it says something else.
+  double number(std::string_view cell, std::size_t column) const;
+  std::optional<bool> flag(std::string_view cell, std::size_t column) const;
 
   // Rows that were read, by growing number, as a table of their own; and as text, without the header.
   CsvTable table(const std::vector<std::size_t>& rows);
@@ -43,6 +47,7 @@ class CsvFile {
   bool find_row();  // the next one, in buffer_[begin_, end_); false at the end of the file
   bool fill();      // more of the file behind what the buffer has
   std::string bytes(std::uint64_t from, std::uint64_t to);
+  [[noreturn]] void refuse(std::string_view cell, std::size_t column, const char* expected) const;
 
   std::string name_;
   std::optional<PackedFile> in_;  // none: all is in the buffer
@@ -52,6 +57,7 @@ class CsvFile {
   std::size_t end_ = 0;       // of it, line end included
   bool plain_ = true;         // no quote and no carriage return in it
   std::size_t line_ = 1;      // of the row that comes next
+  std::size_t row_line_ = 1;  // of the row that was read last
   CsvTable header_;
   std::string header_text_;
   std::vector<std::uint64_t> starts_;  // of the rows read, and one past the last

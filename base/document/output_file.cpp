@@ -272,14 +272,18 @@ void allow_replacing(const fs::path& target) {
 
 void call_before_naming(BeforeNaming call) { before_naming() = std::move(call); }
 
-void check_output(const fs::path& target) {
-  refuse_target(target);
+void check_folder_of(const fs::path& target) {
   std::error_code error;
   if (target.has_parent_path() && !outputs_are_redirected() &&
       !fs::is_directory(target.parent_path(), error)) {
     throw InputError(fmt::format("error: {}: there is no folder {}\n", target.string(),
                                  target.parent_path().string()));
   }
+}
+
+void check_output(const fs::path& target) {
+  refuse_target(target);
+  check_folder_of(target);
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
   if (!outputs_are_redirected() && is_regular_or_new(target) && access(folder.c_str(), W_OK) != 0) {
     throw InputError(fmt::format("error: cannot write {}: {}\n", target.string(),

@@ -104,6 +104,8 @@ void call_before_naming(BeforeNaming call);
 // Throws InputError if the target exists and refuse_replacing() was called, if protect_inputs() was called and the
 // target was read or written before, or if it is a link to nothing.
 void check_output(const std::filesystem::path& target);
+// Throws InputError if there is no folder for it.
+void check_folder_of(const std::filesystem::path& target);
 // The same for a file that comes to lie beside `named`, and that nobody has named. One that roofcast wrote for what lay
 // there before is replaced with it.
 void check_beside(const std::filesystem::path& target, const std::filesystem::path& named,

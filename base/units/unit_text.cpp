@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/nearest.hpp"
+#include "base/trimmed.hpp"
 #include "base/units/unit_table.hpp"
 
 namespace roofcast::base {
@@ -99,16 +100,6 @@ const Unit* find_unit(std::string_view name) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_blank(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
 
 // For a message: quoted, on one line, and cut when long.
 std::string in_quotes(std::string_view text) {
@@ -314,6 +305,15 @@ ParsedQuantity parse_quantity(std::string_view text, Dimension expected) {
                                dimension_example(expected)));
   }
   return in_range(number * above / below, text, expected);
+}
+
+std::string in_base_units(std::string_view text) {
+  for (const DimensionText& known : kDimensionTexts) {
+    if (const ParsedQuantity parsed = parse_quantity(text, known.dimension); parsed.ok()) {
+      return fmt::format("{:.14g} {}", parsed.si + 0.0, base_unit(known.dimension));
+    }
+  }
+  return {};
 }
 
 // ---- Writing ------------------------------------------------------------------------------------

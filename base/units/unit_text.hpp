@@ -43,6 +43,10 @@ struct ParsedQuantity {
 // Reads `text`, which must have the expected dimension. Blanks around it are ignored. Never throws.
 ParsedQuantity parse_quantity(std::string_view text, Dimension expected);
 
+// What a quantity of any dimension that has a name is in base units, the same for every text that means it: "4.8 TB/s"
+// and "4800 GB/s" are "4.8e+12 B/s". Empty where the text is no quantity.
+std::string in_base_units(std::string_view text);
+
 // What people call a quantity of this dimension, with its article ("a bandwidth"), and a text that
 // parse_quantity accepts for it ("3.35 TB/s").
 std::string dimension_noun(Dimension dimension);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/csv/csv.hpp"
+#include "base/document/notes.hpp"
 #include "base/document/problems.hpp"
 #include "calibrate/logs/measured_log.hpp"
 
@@ -64,6 +65,13 @@ std::optional<Rank> rank_of(std::string_view text) {
 }
 
 constexpr std::size_t kTimeColumn = 5;  // behind size, count, type, redop and root
+
+// Out of place; "N/A" where nothing was checked.
+bool has_wrong_results(std::string_view line) {
+  const std::vector<std::string_view> cells = words(line);
+  return cells.size() > kTimeColumn + 3 &&
+         base::parse_number(cells[kTimeColumn + 3]).value_or(0.0) > 0.0;
+}
 
 std::optional<CollectiveTime> time_of(const LogLine& line, const std::string& file) {
   const std::vector<std::string_view> cells = words(line.text);
@@ -126,6 +134,7 @@ CollectiveLog read_collective_log(const std::filesystem::path& file) {
   std::set<std::string_view> hosts;
   std::set<CollectiveKind> kinds;
   bool below_header = false;
+  std::size_t wrong = 0;
   for (const LogLine& line : lines) {
     for (const auto& [program, kind] : kPrograms) {
       if (line.text.find(program) != std::string_view::npos) {
@@ -140,11 +149,21 @@ CollectiveLog read_collective_log(const std::filesystem::path& file) {
     below_header = below_header || line.text.find("busbw") != std::string_view::npos;
     if (const auto time = below_header ? time_of(line, log.name) : std::nullopt;
         time && time->bytes > 0.0) {
-      log.times.push_back(*time);
+      if (has_wrong_results(line.text)) {
+        ++wrong;
+      } else {
+        log.times.push_back(*time);
+      }
     }
   }
   if (log.times.empty()) {
-    refuse("no line with a size and its time");
+    refuse(wrong > 0 ? "every size has wrong results (#wrong)"
+                     : "no line with a size and its time");
+  }
+  if (wrong > 0) {
+    base::add_note(
+        fmt::format("note: {}: {} of {} sizes have wrong results (#wrong) and are left out",
+                    log.name, wrong, wrong + log.times.size()));
   }
   log.hosts = static_cast<std::int64_t>(hosts.size());
   const CollectiveTime& largest =

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/csv/csv.hpp"
+#include "base/document/notes.hpp"
 #include "base/document/problems.hpp"
 #include "calibrate/logs/refuse.hpp"
 
@@ -96,6 +97,18 @@ void set_lengths(ServingLog& log, std::optional<double> completed, std::optional
   };
   log.input_tokens = mean(input);
   log.output_tokens = mean(output);
+}
+
+// Figures of a run that lost requests are those of a lighter load.
+void note_lost(const ServingLog& log, std::optional<double> sent, std::optional<double> failed,
+               const std::string& place) {
+  const auto completed = static_cast<double>(log.requests.value_or(0));
+  const double lost = std::max(failed.value_or(0.0), sent.value_or(completed) - completed);
+  if (log.requests && lost >= 1.0 && lost <= kMostCounted) {
+    base::add_note(fmt::format(
+        "note: {}: {} requests were completed and {} were lost: what is measured is of the {}",
+        place, *log.requests, whole(lost), *log.requests));
+  }
 }
 
 // A rate that is not finite asks for all requests at the start, as many at once as `clients` lets.
@@ -205,6 +218,12 @@ ServingLog log_of(const Json& object, const std::string& place) {
   }
   const auto at = [&](std::string_view key) { return number_at(object, key, place); };
   set_lengths(log, at("completed"), at("total_input_tokens"), at("total_output_tokens"), place);
+  const auto told = [&](const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_number() ? std::optional(found->get<double>())
+                                                       : std::nullopt;
+  };
+  note_lost(log, told("num_prompts"), told("failed"), place);
   set_load(log, at("request_rate"), at("max_concurrency"), place);
   log.burstiness = at("burstiness").value_or(1.0);
   for (const Column& column : kJson) {
@@ -296,6 +315,7 @@ ServingLog client_log(const Labels& labels, const std::string& place) {
   log.name = place;
   set_lengths(log, labels.number("Successful requests"), labels.number("Total input tokens"),
               labels.number("Total generated tokens"), place);
+  note_lost(log, std::nullopt, labels.number("Failed requests"), place);
   const auto configured = labels.number("Request rate configured (RPS)");
   const auto clients = labels.number("Maximum request concurrency");
   set_load(log, configured ? configured : labels.number("Traffic request rate"),

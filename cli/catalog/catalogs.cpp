@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 #include <vector>
 
 #include "base/document/fields.hpp"
+#include "base/document/notes.hpp"
 #include "base/nearest.hpp"
 #include "base/units/unit_text.hpp"
 #include "calibrate/accuracy/claims.hpp"
@@ -228,6 +230,46 @@ std::vector<std::string> kind_names() {
     names.emplace_back(kind.name);
   }
   return names;
+}
+
+void note_unread_entries() {
+  namespace fs = std::filesystem;
+  const auto is_document = [](const fs::path& file) {
+    return file.extension() == ".yaml" || file.extension() == ".yml" || file.extension() == ".json";
+  };
+  const auto each = [](const fs::path& folder, const auto& look) {
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      look(at->path());
+    }
+  };
+  const auto note = [](const fs::path& path, const std::string& instead) {
+    base::add_note(fmt::format("note: {} is not read: {}", path.string(), instead));
+  };
+  std::vector<std::string> kinds;
+  for (const DocumentKind& kind : kDocumentKinds) {
+    kinds.emplace_back(kind.catalog().kind);
+  }
+  const std::string& own = base::user_catalog_directory();
+  each(own.empty() ? fs::path() : fs::path(own), [&](const fs::path& path) {
+    const std::string name = path.filename().string();
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      if (is_document(path)) {
+        note(path, "entries are in folders such as chips/");
+      }
+    } else if (std::find(kinds.begin(), kinds.end(), name) != kinds.end()) {
+      each(path, [&](const fs::path& file) {
+        if (is_document(file) && file.extension() != ".yaml") {
+          note(file, fmt::format("an entry is a file such as {}.yaml", file.stem().string()));
+        }
+      });
+    } else if (!name.starts_with('.')) {
+      const auto near = base::nearest_name(name, kinds);
+      note(path, near ? fmt::format("did you mean {}/?", *near)
+                      : fmt::format("folders are {}", fmt::join(kinds, ", ")));
+    }
+  });
 }
 
 const DocumentKind& kind_named(const std::string& name, std::span<const std::string_view> other) {

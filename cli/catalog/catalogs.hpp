@@ -30,6 +30,8 @@ std::vector<std::string> kind_names();
 // A part with its references loaded and its derivation made; throws InputError.
 base::Node resolved(const base::Node& document, std::string_view place);
 base::Catalog example_catalog();
+// A note for each file and folder of the user's catalog that looks like a part of it, and that nothing reads.
+void note_unread_entries();
 
 // By its name or its plural; throws InputError with the nearest name. `other`: what could be meant besides kinds.
 const DocumentKind& kind_named(const std::string& name,

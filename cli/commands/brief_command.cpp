@@ -33,12 +33,13 @@ int run_brief(BriefOptions question) {
   const Brief page = brief(document, question);
   if (question.output.empty()) {
     const Brief alone = without_citations(page);
+    if (!file.empty()) {
+      base::write_text(file, markdown(alone));
+    }
     if (question.json) {
       print_json(json_of(alone));
     } else if (file.empty()) {
       say("{}", text(alone));
-    } else {
-      base::write_text(file, markdown(alone));
     }
     return kDone;
   }

@@ -380,6 +380,10 @@ void draw_timeline(const EstimateOptions& options, const sim::ScenarioView& view
 }
 
 int run_estimate(const EstimateOptions& options) {
+  check(options.manifest);
+  if (options.before && options.format == "csv") {
+    throw base::InputError("error: --before is of text and JSON: leave out --format csv\n");
+  }
   base::Node document = described_scenario(options.said, "estimate");
   set_as_if_unmeasured(document, options.as_if_unmeasured);
   note_question("scenario", document);

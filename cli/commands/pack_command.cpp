@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/csv/csv.hpp"
 #include "base/document/fields.hpp"
 #include "base/units/unit_text.hpp"
 #include "cli/packing/packed_jobs.hpp"
@@ -52,6 +54,10 @@ void refuse_contradictions(const PackOptions& o) {
         "--memory packs jobs; --tokens, --lengths and --scenario are of sequences");
   check(!jobs && o.gpus > 0, "--gpus is of jobs; it needs --memory");
   check(o.scenario.empty() && !o.set.empty(), "--set needs a --scenario");
+  const PackOptions none;
+  check(o.lengths.empty() && (o.count != none.count || o.seed != none.seed),
+        "--count and --seed are of --lengths");
+  check((jobs || !o.lengths.empty()) && o.part != none.part, "--part is of a trace of requests");
   check(o.window > 1 && o.order != "kept", "--window is of --order kept");
   problems.throw_if_any();
 }
@@ -72,8 +78,22 @@ std::vector<std::int64_t> drawn_lengths(const PackOptions& o) {
   return lengths;
 }
 
+// A table of tokens has no parts.
+void refuse_part_of_tokens(const std::string& file) {
+  const std::string text = base::read_text(file);
+  const std::string header = text.substr(0, text.find('\n'));
+  if (!header.starts_with('{') &&
+      base::parse_csv(header + "\n", file).find_column("tokens").has_value()) {
+    throw base::InputError(fmt::format(
+        "error: --part is of a trace of requests, and {} is a table of tokens\n", file));
+  }
+}
+
 std::vector<std::int64_t> lengths_of(const PackOptions& o) {
   using Part = workloads::SequencePart;
+  if (o.part != PackOptions().part && std::filesystem::is_regular_file(o.input)) {
+    refuse_part_of_tokens(o.input);
+  }
   return o.input.empty() ? drawn_lengths(o)
                          : workloads::read_lengths(o.input, o.part == "input"    ? Part::input
                                                             : o.part == "output" ? Part::output

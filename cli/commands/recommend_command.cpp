@@ -203,6 +203,7 @@ sim::Question question_of(const RecommendOptions& options, Heading& heading) {
   q.one_pool = options.pools != "two";
   q.two_pools = options.pools != "one";
   q.objective = objective_of(options, "cost_usd_per_mtok", problems);
+  refuse_two_of_one_knob(said, Lists::yes, problems);
   add_limit(q, "--ttft-p95", "ttft_p95_s", said.ttft, problems);
   add_limit(q, "--tpot-p95", "tpot_p95_s", said.tpot, problems);
   const std::vector<sim::Condition> more = conditions_of(options, problems);
@@ -280,6 +281,7 @@ sim::TrainingQuestion training_question_of(const RecommendOptions& options, Node
   refuse_serving_options(document, options.said, problems);
   refuse_in_training({{"--kubernetes", options.manifest.file}, {"--report", options.report}},
                      problems);
+  refuse_two_of_one_knob(options.said, Lists::yes, problems);
   sim::TrainingQuestion q;
   set_model_and_traffic(document, options.said, problems);
   q.systems = listed("--system", options.said.system, problems);
@@ -324,6 +326,7 @@ int recommend_training(const RecommendOptions& options, Node document) {
 }
 
 int run_recommend(const RecommendOptions& options) {
+  check(options.manifest);
   if (!options.said.scenario.empty()) {
     Node document = scenario_document(options.said.scenario, {});
     if (trains(document)) {

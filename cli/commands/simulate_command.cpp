@@ -176,7 +176,18 @@ int run_training(const SimulateOptions& options, const base::Node& document) {
   return kDone;
 }
 
+void refuse_two_seeds(const SimulateOptions& options) {
+  if (options.seed) {
+    std::vector<base::Source> settings = set_options(options.said.set);
+    settings.push_back({"--seed", fmt::format("traffic.seed={}", *options.seed), {}});
+    base::Problems problems;
+    refuse_two_of_one_knob(settings, problems);
+    problems.throw_if_any();
+  }
+}
+
 int run_simulate(const SimulateOptions& options) {
+  refuse_two_seeds(options);
   SimulationAnswer a;
   a.warm_up = options.warm_up;
   base::Node document = described_scenario(options.said, "simulate");

@@ -27,6 +27,9 @@ struct SolveOptions {
 };
 
 int run_solve(SolveOptions& options) {
+  base::Problems problems;
+  refuse_two_of_one_knob(set_options(options.question.set), problems);
+  problems.throw_if_any();
   options.question.scenario = scenario_document(options.scenario, {});
   note_question("scenario", options.question.scenario);
   const SolveAnswer a = [&] {

@@ -132,6 +132,12 @@ int run_submit(const SubmitOptions& options) {
     throw base::InputError("error: name one of --slurm, --commands and --kubernetes\n");
   }
   ShardJobs jobs = options.jobs;
+  if (!options.slurm && (options.dry_run || !jobs.time.empty() || !jobs.partition.empty())) {
+    throw base::InputError("error: --dry-run, --partition and --time are of --slurm\n");
+  }
+  if (!options.kubernetes && (!jobs.image.empty() || !jobs.claim.empty())) {
+    throw base::InputError("error: --image and --claim are of --kubernetes\n");
+  }
   if (base::is_standard_stream(jobs.csv) || base::is_standard_stream(jobs.asked.sweep)) {
     throw base::InputError("error: the tasks read and write files: name them\n");
   }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/document/output_file.hpp"
@@ -109,6 +110,15 @@ int run_sweep_command(SweepOptions options) {
                        base::is_regular_or_new(base::output_path(options.csv));
   if (!is_file && (options.resume || !options.shard.empty())) {
     throw base::InputError("error: --resume and --shard keep parts beside the CSV: name a file\n");
+  }
+  for (const auto& [name, is_given] : {std::pair{"--report", !options.report.empty()},
+                                       {"--json", options.json},
+                                       {"--made-by", options.made_by}}) {
+    if (is_given && !options.shard.empty()) {
+      throw base::InputError(fmt::format(
+          "error: {} is of a whole sweep, and --shard does a part: give it to roofcast merge\n",
+          name));
+    }
   }
   if (options.asked.simulate && options.no_replay) {
     throw base::InputError("error: --simulate or --no-replay, not both\n");

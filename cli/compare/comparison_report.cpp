@@ -83,7 +83,7 @@ Side side_of(base::CsvFile& file, const std::vector<std::vector<double>>& values
   verdict = verdict ? verdict : again.find_column("fits");
   again.read({verdict.value_or(0), group.empty() ? 0 : again.column(group)},
              [&](std::span<const std::string_view> cells) {
-               side.counts.push_back(!verdict || cells[0] == "true");
+               side.counts.push_back(!verdict || again.flag(cells[0], *verdict).value_or(false));
                side.groups.emplace_back(group.empty() ? "all rows" : cells[1]);
              });
   side.front = front_of(values, side.counts, axes, tables.metrics);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/text/scenario_text.hpp"
 #include "hardware/system.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/references.hpp"
@@ -78,6 +79,7 @@ base::Node kernel_document(const PlatformNames& names) {
                                                     base::scalar_node(server, named.place), "");
     sim::set_knob(document, "system.chip", named.place, named, problems);
   }
+  refuse_two_of_one_knob(set_options(names.set), problems);
   for (const std::string& assignment : names.set) {
     const std::string knob = assignment.substr(0, assignment.find('='));
     if (!is_kernel_knob(knob)) {

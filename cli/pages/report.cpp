@@ -75,8 +75,8 @@ ordered_json cell_json(const sim::ResultColumn& column, std::size_t row) {
   if (cell.empty()) {
     return nullptr;
   }
-  if (cell == "true" || cell == "false") {
-    return cell == "true";
+  if (const auto flag = base::parse_flag(cell)) {
+    return *flag;
   }
   return number ? ordered_json(*number) : ordered_json(cell);
 }

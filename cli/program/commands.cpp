@@ -24,6 +24,7 @@
 #include "base/document/problems.hpp"
 #include "base/document/standard_streams.hpp"
 #include "base/nearest.hpp"
+#include "cli/catalog/catalogs.hpp"
 #include "cli/program/interrupt.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/made_by.hpp"
@@ -161,18 +162,22 @@ void check_written_files(const CLI::App& program) {
     const CLI::Option* option = command.get_option_no_throw(name);
     return option != nullptr && !option->empty();
   };
-  if (is_given("--shard")) {
-    return;  // it writes parts of the file
+  if (is_given("--shard")) {  // it writes parts of the file
+    for (const std::string& csv : tables(program)) {
+      base::check_folder_of(csv);
+    }
+    return;
   }
   std::vector<std::filesystem::path> all;
   std::vector<std::filesystem::path> files;
   for (const CLI::Option* option : written_files(command)) {
     for (const std::string& file : values(*option)) {
-      if (!base::is_standard_stream(file)) {
-        all.push_back(base::real_path(file));
-        if (std::find(all.begin(), all.end() - 1, all.back()) != all.end() - 1) {
-          throw base::InputError(fmt::format("error: {} is named twice\n", file));
-        }
+      const bool is_stream = base::is_standard_stream(file);
+      all.push_back(is_stream ? std::filesystem::path(file) : base::real_path(file));
+      if (std::find(all.begin(), all.end() - 1, all.back()) != all.end() - 1) {
+        throw base::InputError(fmt::format("error: {} is named twice\n", file));
+      }
+      if (!is_stream) {
         files.emplace_back(file);
       }
     }
@@ -333,6 +338,7 @@ int parse_and_run(int argc, char** argv) {
       base::keep_standard_output();
     }
     use_terminal(terminal_options.color, terminal_options.width);
+    note_unread_entries();
     return run_with_provenance(chosen);
   } catch (const CLI::ParseError& error) {
     return refuse(*program, error);

@@ -204,6 +204,8 @@ const std::map<std::string_view, Values>& values_by_type() {
       {kChip, entries<hardware::chip_catalog>},
       {kSystem, entries<hardware::system_catalog>},
       {kStack, entries<workloads::stack_catalog>},
+      {kModel, entries<workloads::model_catalog>},
+      {kPrecision, entries<workloads::precision_catalog>},
       {kNumber, nothing},
       {kText, nothing}};
   return table;

@@ -33,6 +33,8 @@ inline constexpr const char* kCondition = "CONDITION";       // on one
 inline constexpr const char* kChip = "CHIP";                 // an id, or a file
 inline constexpr const char* kSystem = "SYSTEM";
 inline constexpr const char* kStack = "STACK";
+inline constexpr const char* kModel = "MODEL";
+inline constexpr const char* kPrecision = "PRECISION";
 inline constexpr const char* kNumber = "NUMBER";
 inline constexpr const char* kText = "TEXT";
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/document/catalog.hpp"
 #include "base/document/harmless.hpp"
@@ -154,6 +155,17 @@ std::string changed_file(const std::string& identity, const std::string& made,
   Json files = part_of(read_identity(identity), "files");
   files.erase(base::harmless(but.string()));
   return file_out_of_order(files, part_of(read_identity(made), "files"));
+}
+
+std::string changed_since(const std::string& made) {
+  const Json identity = read_identity(made);
+  for (const auto& [file, hash] : part_of(identity, "files").items()) {
+    const std::vector<HashedFile> now = hashed({file});
+    if (!now.empty() && hexadecimal(now.front().hash) != hash) {
+      return file;
+    }
+  }
+  return {};
 }
 
 std::string with_inputs_of(const std::string& identity, const std::string& made) {

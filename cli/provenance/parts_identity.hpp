@@ -26,6 +26,8 @@ bool says_simulate(const std::string& identity);
 // count.
 std::string changed_file(const std::string& identity, const std::string& made,
                          const std::filesystem::path& but);
+// The first file that `made` names and that is there with other contents; empty if there is none.
+std::string changed_since(const std::string& made);
 // The identity with the files that `made` names, and with the entries that it names alone: of a base that sweep.yaml has.
 std::string with_inputs_of(const std::string& identity, const std::string& made);
 

@@ -187,8 +187,9 @@ SweepParts::SweepParts(const sim::SweepPoints& points, std::string sweep_text, b
 
 void SweepParts::adopt(const fs::path& folder) {
   const std::string theirs = identity_in(folder);
-  if (const std::string changed = changed_file(identity_, theirs, folder / kSweep);
-      !changed.empty()) {
+  std::string changed = changed_file(identity_, theirs, folder / kSweep);
+  changed = changed.empty() ? changed_since(theirs) : changed;
+  if (!changed.empty()) {
     refuse(folder, fmt::format("{} has changed since they were made", changed));
   }
   identity_ = with_inputs_of(identity_, theirs);

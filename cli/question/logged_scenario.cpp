@@ -101,6 +101,9 @@ class FromLog {
 
 base::Node logged_scenario(const ScenarioOptions& options, const calibrate::ServingLog& log,
                            std::vector<std::string>& from_log) {
+  base::Problems problems;
+  refuse_two_of_one_knob(options, Lists::no, problems);
+  problems.throw_if_any();
   ScenarioOptions all = options;
   FromLog from(all, from_log);
   from.take(all.model, calibrate::model_in(log.model), "model");
@@ -128,7 +131,7 @@ base::Node logged_scenario(const ScenarioOptions& options, const calibrate::Serv
   missing.need(says_gpus(all), "--gpus", "on how many GPUs it ran");
   need_traffic(missing, all);
   missing.throw_if_any();
-  return described_scenario(all, "compare");
+  return scenario_as_filled_in(all, "compare");
 }
 
 base::Node profiled_scenario(const ScenarioOptions& options, const std::string& log) {
@@ -143,6 +146,7 @@ base::Node collectives_scenario(const ScenarioOptions& options, const std::strin
   need_system(missing, options);
   missing.throw_if_any();
   base::Problems problems;
+  refuse_two_of_one_knob(options, Lists::no, problems);
   base::Node document;
   document.place = {std::make_shared<const base::Source>(base::Source{"the options", "", {}}), {}};
   for (const auto& [option, path, value] : {std::tuple{"--system", "system", &options.system},

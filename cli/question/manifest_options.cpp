@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/text/quoted.hpp"
@@ -29,6 +30,14 @@ void add_manifest_options(Command& command, ManifestFile& manifest) {
       ->within(std::size_t{1}, kMostGpus)
       ->capture_default_str()
       ->group("Output");
+}
+
+void check(const ManifestFile& manifest) {
+  const ManifestOptions none;
+  if (manifest.file.empty() &&
+      (manifest.options.image != none.image || manifest.options.host_gpus != none.host_gpus)) {
+    throw base::InputError("error: --image and --host-gpus are of --kubernetes\n");
+  }
 }
 
 void write_manifest(const ManifestFile& manifest, const sim::Scenario& s,

@@ -18,6 +18,9 @@ struct ManifestFile {
 
 void add_manifest_options(Command& command, ManifestFile& manifest);
 
+// Throws InputError where an option of the manifest is given and no manifest is asked for.
+void check(const ManifestFile& manifest);
+
 // Where --kubernetes names a file. `command`: who asks. Throws InputError.
 void write_manifest(const ManifestFile& manifest, const sim::Scenario& scenario,
                     std::string_view command);

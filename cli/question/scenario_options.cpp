@@ -80,9 +80,9 @@ void add_scenario_file(Command& command, ScenarioOptions& options) {
 
 Argument* add_scenario_options(Command& command, ScenarioOptions& options, Lists lists) {
   const bool several = lists == Lists::yes;
-  command.add_option("--model", options.model, "the model")->type_name(kText);
+  command.add_option("--model", options.model, "the model")->type_name(kModel);
   command.add_option("--system", options.system, several ? "the systems: a,b" : "the system")
-      ->type_name(kText);
+      ->type_name(kSystem);
   Argument* gpus =
       command
           .add_option("--gpus", options.gpus,
@@ -114,12 +114,12 @@ Argument* add_scenario_options(Command& command, ScenarioOptions& options, Lists
       .add_option("--precision", options.precision,
                   several ? "the precisions to try: a,b; default: the scenario's or the model's own"
                           : "the precision; default: the model's own")
-      ->type_name(kText);
+      ->type_name(kPrecision);
   command
       .add_option("--stack", options.stack,
                   several ? "the serving stacks to try: a,b; default: the scenario's or vllm"
                           : "the serving stack; default: vllm")
-      ->type_name(kText);
+      ->type_name(kStack);
   return gpus;
 }
 
@@ -176,6 +176,31 @@ void set_model_and_traffic(Node& document, const ScenarioOptions& options,
   }
 }
 
+void refuse_two_of_one_knob(const ScenarioOptions& options, Lists lists, base::Problems& problems) {
+  std::vector<base::Source> settings;
+  const auto add = [&](const char* option, const char* path, const std::string& value) {
+    if (!value.empty()) {
+      settings.push_back({option, fmt::format("{}={}", path, value), {}});
+    }
+  };
+  add("--model", "model", options.model);
+  add("--input", "traffic.input_tokens", options.input);
+  add("--output", "traffic.output_tokens", options.output);
+  add("--rate", "traffic.arrivals.rate", options.rate);
+  add("--clients", "traffic.concurrency", options.clients);
+  if (lists == Lists::no) {
+    add("--system", "system", options.system);
+    add("--precision", "precision", options.precision);
+    add("--stack", "serving.stack", options.stack);
+    add("--ttft-p95", "traffic.objectives.ttft", options.ttft);
+    add("--tpot-p95", "traffic.objectives.tpot", options.tpot);
+    add("--gpus", "deployment", options.gpus > 0 ? fmt::format("{}", options.gpus) : "");
+  }
+  const std::vector<base::Source> set = set_options(options.set);
+  settings.insert(settings.end(), set.begin(), set.end());
+  refuse_two_of_one_knob(settings, problems);
+}
+
 bool trains(const Node& document) {
   const Node* training = document.find("training");
   return training != nullptr && !training->is_null();
@@ -213,6 +238,13 @@ bool says_load(const Node& document) {
 }
 
 Node described_scenario(const ScenarioOptions& options, std::string_view command) {
+  base::Problems problems;
+  refuse_two_of_one_knob(options, Lists::no, problems);
+  problems.throw_if_any();
+  return scenario_as_filled_in(options, command);
+}
+
+Node scenario_as_filled_in(const ScenarioOptions& options, std::string_view command) {
   Node document = started_document(options);
   base::Problems problems;
   refuse_serving_options(document, options, problems);

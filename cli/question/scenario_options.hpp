@@ -48,6 +48,9 @@ base::Node started_document(const ScenarioOptions& options);
 void set_model_and_traffic(base::Node& document, const ScenarioOptions& options,
                            base::Problems& problems);
 
+// A problem for each knob that two of the options set. `lists`: those that recommend has as lists say no knob.
+void refuse_two_of_one_knob(const ScenarioOptions& options, Lists lists, base::Problems& problems);
+
 // Whether a document is of a training.
 bool trains(const base::Node& document);
 // A problem for each option, of (name, value), that is given: a training has no use for it.
@@ -61,9 +64,11 @@ void refuse_serving_options(const base::Node& document, const ScenarioOptions& o
 // Whether the document says clients, arrivals or a trace, or the options do.
 bool says_load(const base::Node& document);
 
-// A whole scenario. Prints a note on stderr for everything that nobody said, and saves the scenario if --save asks for
+// A whole scenario, of which no two options may set one knob. Prints a note on stderr for everything that nobody said, and saves the scenario if --save asks for
 // it. `command`: who asks. Throws InputError.
 base::Node described_scenario(const ScenarioOptions& options, std::string_view command);
+// The same where options may have been filled in from a log, and --set wins.
+base::Node scenario_as_filled_in(const ScenarioOptions& options, std::string_view command);
 
 // Writes a scenario: `head` as comments, then the document. References that are paths lead on from the file that they
 // were written in.

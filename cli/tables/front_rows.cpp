@@ -27,21 +27,31 @@ void FrontReader::add(base::CsvFile& file) {
   for (const std::string& name : goal_.by) {
     columns.push_back(file.column(name));
   }
-  file.read(columns,
-            [&](std::span<const std::string_view> cells) { add(cells, meets.has_value()); });
+  std::vector<double> values(rows_.objectives);
+  file.read(columns, [&](std::span<const std::string_view> cells) {
+    const auto number = [&](std::size_t i) { return file.number(cells[i], columns[i]); };
+    const auto flag = [&](std::size_t i) {
+      return file.flag(cells[i], columns[i]).value_or(false);
+    };
+    bool counts = !meets || flag(rows_.objectives + goal_.where.size());
+    for (std::size_t i = 0; i < goal_.where.size(); ++i) {
+      const std::size_t at = rows_.objectives + i;
+      const bool holds =
+          goal_.where[i].metric.empty() ? flag(at) : sim::holds(goal_.where[i], number(at));
+      counts = counts && holds;
+    }
+    for (std::size_t j = 0; j < rows_.objectives; ++j) {
+      values[j] = number(j);
+    }
+    add(counts, values, cells.last(goal_.by.size()));
+  });
 }
 
-void FrontReader::add(std::span<const std::string_view> cells, bool has_verdict) {
-  bool counts = !has_verdict || cells[rows_.objectives + goal_.where.size()] == "true";
-  for (std::size_t i = 0; i < goal_.where.size() && counts; ++i) {
-    const std::string_view cell = cells[rows_.objectives + i];
-    counts = goal_.where[i].metric.empty()
-                 ? cell == "true"
-                 : sim::holds(goal_.where[i], base::parse_number(cell).value_or(NAN));
-  }
+void FrontReader::add(bool counts, std::span<const double> values,
+                      std::span<const std::string_view> own) {
   const std::size_t start = rows_.values.size();
-  for (std::size_t j = 0; j < rows_.objectives; ++j) {
-    rows_.values.push_back(counts ? base::parse_number(cells[j]).value_or(NAN) : NAN);
+  for (const double value : values) {
+    rows_.values.push_back(counts ? value : NAN);
   }
   const auto first = rows_.values.begin() + static_cast<std::ptrdiff_t>(start);
   rows_.competing +=
@@ -49,7 +59,6 @@ void FrontReader::add(std::span<const std::string_view> cells, bool has_verdict)
   if (goal_.by.empty()) {
     return;
   }
-  const auto own = cells.last(goal_.by.size());
   std::string name(own.front());
   for (const std::string_view cell : own.subspan(1)) {
     name.append(", ").append(cell);

@@ -34,7 +34,7 @@ struct FrontRows {
 };
 
 // A row competes when its cell `meets`, where the table has one, is true, every condition holds and
-// it has every objective. Rows of several files of one table follow each other.
+// it has every objective. A cell that is neither empty nor what its column asks for is a CsvError. Rows of several files of one table follow each other.
 class FrontReader {
  public:
   explicit FrontReader(const FrontGoal& goal);  // outlives the reader
@@ -42,7 +42,8 @@ class FrontReader {
   const FrontRows& rows() const { return rows_; }
 
  private:
-  void add(std::span<const std::string_view> cells, bool has_verdict);
+  // `own`: its cells of `by`.
+  void add(bool counts, std::span<const double> values, std::span<const std::string_view> own);
 
   const FrontGoal& goal_;
   FrontRows rows_;

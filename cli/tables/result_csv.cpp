@@ -7,9 +7,11 @@
 #include <condition_variable>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "base/threads.hpp"
+#include "base/trimmed.hpp"
 #include "sim/decide/shown_columns.hpp"
 #include "sim/scenario/named_files.hpp"
 
@@ -56,6 +58,14 @@ void make_paths_absolute(base::Entry& axis, const std::vector<sim::AxisValue>& l
   }
 }
 
+bool is_verdict(const sim::ResultColumn& column) {
+  return column.name() == "fits" || column.name() == "meets";
+}
+
+void set_flag(sim::ResultColumn& column, std::size_t row, std::optional<bool> flag) {
+  column.set_code(row, column.code_of(!flag ? "" : *flag ? "true" : "false"));
+}
+
 }  // namespace
 
 void append_cell(const sim::ResultColumn& column, std::size_t row, base::CsvWriter& csv) {
@@ -72,7 +82,9 @@ void append_cell(const sim::ResultColumn& column, std::size_t row, base::CsvWrit
 
 void set_cell(sim::ResultColumn& column, std::size_t row, std::string_view cell) {
   if (column.has_numbers()) {
-    column.set(row, base::parse_number(cell).value_or(std::nan("")));
+    column.set(row, base::parse_number(base::trimmed(cell)).value_or(std::nan("")));
+  } else if (is_verdict(column)) {
+    set_flag(column, row, base::parse_flag(base::trimmed(cell)));
   } else {
     column.set_code(row, column.code_of(cell));
   }
@@ -141,7 +153,14 @@ sim::ResultTable read_results(base::CsvFile& file) {
     const std::size_t row = table.rows();
     table.resize(row + 1);
     for (std::size_t c = 0; c < cells.size(); ++c) {
-      set_cell(table.columns()[c], row, cells[c]);
+      sim::ResultColumn& column = table.columns()[c];
+      if (column.has_numbers()) {
+        column.set(row, file.number(cells[c], c));
+      } else if (is_verdict(column)) {
+        set_flag(column, row, file.flag(cells[c], c));
+      } else {
+        set_cell(column, row, cells[c]);
+      }
     }
   });
   return table;

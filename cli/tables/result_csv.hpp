@@ -27,7 +27,8 @@ void write_results(const sim::ResultTable& table, const ShownColumns& columns, u
 ShownColumns shown(const sim::ResultTable& table, const sim::Sweep& sweep);
 ShownColumns every_column(const sim::ResultTable& table);
 
-// All rows of a file, or some by growing number. What is no number in a column of numbers is left out.
+// All rows of a file, or some by growing number. Throws CsvError for a cell of a file that is neither empty nor what its
+// column has: a number, or true or false; without a file, such a cell is left out.
 sim::ResultTable read_results(base::CsvFile& file);
 sim::ResultTable read_results(const base::CsvTable& rows);
 void set_cell(sim::ResultColumn& column, std::size_t row, std::string_view cell);

@@ -42,6 +42,34 @@ std::string deployment(const sim::Scenario& s) {
 
 }  // namespace
 
+void refuse_two_of_one_knob(const std::vector<base::Source>& settings, base::Problems& problems) {
+  const auto path_of = [](const base::Source& setting) {
+    return std::string_view(setting.text).substr(0, setting.text.find('='));
+  };
+  const auto said = [&](const base::Source& setting) {
+    return setting.name == "--set" ? fmt::format("--set {}", setting.text)
+                                   : fmt::format("{} {}", setting.name,
+                                                 setting.text.substr(setting.text.find('=') + 1));
+  };
+  for (auto at = settings.begin(); at != settings.end(); ++at) {
+    const auto other = std::find_if(settings.begin(), at, [&](const base::Source& before) {
+      return path_of(before) == path_of(*at);
+    });
+    if (other != at) {
+      problems.add_text(fmt::format("error: {} and {} both set {}: leave one out\n", said(*other),
+                                    said(*at), path_of(*at)));
+    }
+  }
+}
+
+std::vector<base::Source> set_options(const std::vector<std::string>& set) {
+  std::vector<base::Source> settings;
+  for (const std::string& assignment : set) {
+    settings.push_back({"--set", assignment, {}});
+  }
+  return settings;
+}
+
 void set_knobs(base::Node& document, const std::vector<std::string>& set,
                base::Problems& problems) {
   // As in a sweep: a system is chosen before its chip is changed, in whatever order they were typed.
@@ -62,6 +90,7 @@ base::Node scenario_document(const std::string& file, const std::vector<std::str
         fmt::format("error: {0} is a sweep: roofcast sweep {0} --csv out.csv\n", file));
   }
   base::Problems problems;
+  refuse_two_of_one_knob(set_options(set), problems);
   set_knobs(document, set, problems);
   problems.throw_if_any();
   return document;

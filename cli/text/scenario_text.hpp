@@ -15,6 +15,12 @@ namespace roofcast::cli {
 // Throws InputError. `set`: dotted path, =, value; applied shortest path first.
 base::Node scenario_document(const std::string& file, const std::vector<std::string>& set);
 
+// A problem for each two of these settings, "path=value" by the name of their option, that are of one knob: none of them is
+// the right one.
+void refuse_two_of_one_knob(const std::vector<base::Source>& settings, base::Problems& problems);
+// As the option --set says them.
+std::vector<base::Source> set_options(const std::vector<std::string>& set);
+
 // Changes knobs of a document in that order.
 void set_knobs(base::Node& document, const std::vector<std::string>& set, base::Problems& problems);
 

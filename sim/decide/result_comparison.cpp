@@ -8,11 +8,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <span>
 
 #include "base/fnv.hpp"
 #include "base/no_number.hpp"
 #include "base/threads.hpp"
+#include "base/trimmed.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -38,13 +40,18 @@ struct Hash {
   }
 };
 
-// Equal of cells that are equal, as numbers or as text.
-Hash hash_of(std::string_view cell) {
+// Equal of cells that are equal: as text, or also as numbers and as true or false.
+Hash hash_of(std::string_view cell, bool as_text) {
   Hash hash;
-  const auto number = base::parse_number(cell);
-  hash.add(number ? 1U : 2U);
+  const auto number = as_text ? std::nullopt : base::parse_number(base::trimmed(cell));
+  const auto flag = as_text ? std::nullopt : base::parse_flag(base::trimmed(cell));
+  hash.add(number ? 1U : flag ? 3U : 2U);
   if (number) {
     hash.add(std::bit_cast<std::uint64_t>(*number + 0.0));  // the two zeros are equal
+    return hash;
+  }
+  if (flag) {
+    hash.add(*flag ? 1U : 0U);
     return hash;
   }
   hash.add(cell.size());
@@ -58,13 +65,14 @@ Hash hash_of(std::string_view cell) {
 
 // A key's cell, whose hash is that of the row before where it has not changed.
 struct KeyCell {
+  bool as_text = false;
   std::string text;
-  Hash hash = hash_of("");
+  Hash hash = hash_of("", false);
 
   const Hash& of(std::string_view cell) {
     if (cell != text) {
       text = cell;
-      hash = hash_of(cell);
+      hash = hash_of(cell, as_text);
     }
     return hash;
   }
@@ -92,13 +100,23 @@ struct KeyedRows {
   }
 };
 
-// Each key once.
-void index(KeyedRows& rows, base::CsvFile& file, const std::vector<std::size_t>& columns) {
+// Each key once. Returns the columns of the key in which two rows differ as text alone, where that makes their keys equal.
+std::vector<std::size_t> index(KeyedRows& rows, base::CsvFile& file,
+                               const std::vector<std::size_t>& columns) {
   rows.slots.assign(std::bit_ceil(2 * rows.keys.size() + 1), 0);
   for (std::size_t row = 0; row < rows.keys.size(); ++row) {
     std::uint32_t& slot = rows.slots[rows.slot_of(rows.keys[row])];
     if (slot != 0) {
-      const base::CsvTable table = file.table({row});
+      const base::CsvTable table = file.table({slot - 1, row});
+      std::vector<std::size_t> differ;
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (table.cell(0, columns[i]) != table.cell(1, columns[i])) {
+          differ.push_back(i);
+        }
+      }
+      if (!differ.empty()) {
+        return differ;
+      }
       std::string key;
       for (const std::size_t column : columns) {
         key += fmt::format("{}{}={}", key.empty() ? "" : ", ", table.columns()[column],
@@ -110,10 +128,12 @@ void index(KeyedRows& rows, base::CsvFile& file, const std::vector<std::size_t>&
     }
     slot = static_cast<std::uint32_t>(row + 1);
   }
+  return {};
 }
 
+// `as_text`: of each column of the key.
 KeyedRows read_rows(base::CsvFile& file, const std::vector<std::string>& key,
-                    const std::vector<ComparedMetric>& metrics) {
+                    const std::vector<bool>& as_text, const std::vector<ComparedMetric>& metrics) {
   std::vector<std::size_t> columns;  // of the key, of the metrics, of the verdicts
   for (const std::string& name : key) {
     columns.push_back(file.column(name));
@@ -128,7 +148,10 @@ KeyedRows read_rows(base::CsvFile& file, const std::vector<std::string>& key,
   }
   KeyedRows rows;
   rows.values.resize(metrics.size());
-  std::vector<KeyCell> cells_before(key.size());
+  std::vector<KeyCell> cells_before;
+  for (const bool text : as_text) {
+    cells_before.push_back({text, "", hash_of("", text)});
+  }
   const std::size_t verdicts = key.size() + metrics.size();
   file.read(columns, [&](std::span<const std::string_view> cells) {
     Hash hash;
@@ -139,19 +162,56 @@ KeyedRows read_rows(base::CsvFile& file, const std::vector<std::string>& key,
     }
     rows.keys.push_back(hash);
     for (std::size_t m = 0; m < metrics.size(); ++m) {
-      const auto value = base::parse_number(cells[key.size() + m]);
-      rows.values[m].push_back(value.value_or(std::nan("")));
+      const std::size_t at = key.size() + m;
+      rows.values[m].push_back(file.number(cells[at], columns[at]));
     }
-    const auto verdict = cells.subspan(verdicts);
-    rows.meets.push_back(
-        verdict.empty() ? Verdict::unknown
-        : std::all_of(verdict.begin(), verdict.end(), [](auto v) { return v == "true"; })
-            ? Verdict::yes
-            : Verdict::no);
+    Verdict verdict = columns.size() > verdicts ? Verdict::yes : Verdict::unknown;
+    for (std::size_t at = verdicts; at < columns.size(); ++at) {
+      verdict = file.flag(cells[at], columns[at]).value_or(false) ? verdict : Verdict::no;
+    }
+    rows.meets.push_back(verdict);
   });
-  columns.resize(key.size());
-  index(rows, file, columns);
   return rows;
+}
+
+std::vector<std::size_t> index(KeyedRows& rows, base::CsvFile& file,
+                               const std::vector<std::string>& key) {
+  std::vector<std::size_t> columns;
+  for (const std::string& name : key) {
+    columns.push_back(file.column(name));
+  }
+  return index(rows, file, columns);
+}
+
+// Both tables. A column of the key has names, not numbers, where one of the tables has a number in it in two ways: "1" and
+// "01". What was taken for numbers is then read once more.
+void read_tables(base::CsvFile* const (&files)[2], const std::vector<std::string>& key,
+                 const std::vector<ComparedMetric>& metrics, KeyedRows (&tables)[2]) {
+  std::vector<bool> as_text(key.size(), false);
+  base::on_threads(2, [&](unsigned i) { tables[i] = read_rows(*files[i], key, as_text, metrics); });
+  while (true) {
+    std::vector<std::size_t> names[2];
+    base::on_threads(2, [&](unsigned i) { names[i] = index(tables[i], *files[i], key); });
+    if (names[0].empty() && names[1].empty()) {
+      return;
+    }
+    for (const auto& columns : names) {
+      for (const std::size_t column : columns) {
+        as_text[column] = true;
+      }
+    }
+    for (const base::CsvFile* file : files) {
+      if (!std::filesystem::is_regular_file(file->name())) {
+        throw base::CsvError(fmt::format(
+            "{}: error: it is no file, and is read once: its keys have a number in two ways\n",
+            file->name()));
+      }
+    }
+    base::on_threads(2, [&](unsigned i) {
+      base::CsvFile again(files[i]->name());  // a file is read once
+      tables[i] = read_rows(again, key, as_text, metrics);
+    });
+  }
 }
 
 std::optional<double> number(double value) {
@@ -236,7 +296,7 @@ ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_
                                  const std::vector<ComparedMetric>& metrics) {
   base::CsvFile* files[] = {&old_results, &new_results};
   KeyedRows tables[2];
-  base::on_threads(2, [&](unsigned i) { tables[i] = read_rows(*files[i], key, metrics); });
+  read_tables(files, key, metrics, tables);
   const KeyedRows& before = tables[0];
   const KeyedRows& after = tables[1];
 

@@ -4,7 +4,8 @@
 // kept 128 bits of hash in place of its key, and the metrics.
 //
 // Rows belong together when the cells of every key column are equal, as numbers where both are
-// numbers ("0.5" and "0.50"), else as text. A metric moves by (new - old) / |old|; within its
+// numbers ("0.5" and "0.50"), else as text. A column in which one table has both "1" and "01" has names: there it is text
+// alone. A metric moves by (new - old) / |old|; within its
 // tolerance that is a drift, beyond it a gain or a loss by the metric's direction. A number that is
 // no longer there is a loss, one that was not there a gain.
 #pragma once
@@ -74,7 +75,8 @@ struct ResultComparison {
 
 // A row meets when its cells `fits` and `meets`, where the table has them, say true. It
 // no longer meets, or meets now, only where both tables say. Throws base::CsvError for a column that
-// either table lacks, and for two rows of one key.
+// either table lacks, for two rows of one key, and for a cell that is neither empty nor a number or a verdict where its
+// column has these.
 ResultComparison compare_results(base::CsvFile& old_results, base::CsvFile& new_results,
                                  const std::vector<std::string>& key,
                                  const std::vector<ComparedMetric>& metrics);

@@ -9,6 +9,7 @@
 #include "base/csv/csv.hpp"
 #include "base/document/renamed.hpp"
 #include "base/nearest.hpp"
+#include "base/trimmed.hpp"
 
 namespace roofcast::sim {
 
@@ -51,7 +52,7 @@ ResultColumn::ResultColumn(std::string name)
 }
 
 double ResultColumn::parsed(std::size_t row) const {
-  return base::parse_number(text(row)).value_or(std::nan(""));
+  return base::parse_number(base::trimmed(text(row))).value_or(std::nan(""));
 }
 
 bool ResultColumn::is_empty(std::size_t row) const {

@@ -12,6 +12,7 @@
 
 #include "base/document/catalog.hpp"
 #include "base/document/renamed.hpp"
+#include "base/units/unit_text.hpp"
 #include "sim/decide/result_table.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/dotted_path.hpp"
@@ -95,13 +96,28 @@ bool names_a_column(const std::string& name) {
          std::any_of(texts.begin(), texts.end(), [&](const auto& t) { return t.name == name; });
 }
 
-void check_labels(const Axis& axis, const base::Place& place, Problems& problems) {
-  std::set<std::string_view> labels;
+// What a value of an axis is, however it is written: "064" is "64". A version is a name: 0.1 is not 0.10.
+std::string meaning_of(const Axis& axis, const AxisValue& value) {
+  if (axis.name == "serving.version" || !value.set.front().value.is_scalar()) {
+    return value.label;
+  }
+  const bool factor = is_factor(value.set.front().value);
+  const std::string_view text(value.label);
+  const std::string amount = base::in_base_units(factor ? text.substr(1) : text);
+  return amount.empty() ? value.label : (factor ? "x" : "") + amount;
+}
+
+void check_values(const Axis& axis, bool named, const base::Place& place, Problems& problems) {
+  std::map<std::string, std::string_view> labels;
   for (const AxisValue& value : axis.values) {
-    if (!labels.insert(value.label).second) {
+    const auto [before, is_new] =
+        labels.emplace(named ? value.label : meaning_of(axis, value), value.label);
+    if (!is_new) {
       problems.add(
           place, "axes." + axis.name,
-          fmt::format("has {} twice, and their rows could not be told apart", value.label));
+          before->second == value.label
+              ? fmt::format("has {} twice, and their rows could not be told apart", value.label)
+              : fmt::format("has {} twice, as {} too", before->second, value.label));
       return;
     }
   }
@@ -154,7 +170,7 @@ void read_axis(const base::Entry& entry, Sweep& sweep, Problems& problems) {
   if (bundles && names_a_column(axis.name)) {
     problems.add(entry.key_place, path, "is the name of another column of the result: rename it");
   }
-  check_labels(axis, entry.key_place, problems);
+  check_values(axis, bundles, entry.key_place, problems);
   sweep.axes.push_back(std::move(axis));
 }
 

@@ -93,12 +93,14 @@ std::string multiply(Node& target, const std::string& factor_text) {
   const bool whole = parsed.ptr == digits.data() + digits.size();
   const bool far = parsed.ec == std::errc::result_out_of_range ||
                    (factor != 0.0 && !(factor >= kLeastFactor && factor <= kMostFactor));
-  if (whole && far) {
+  if (!whole) {
+    return fmt::format("\"{}\" is no factor: it is x and a number, such as x1.5", factor_text);
+  }
+  if (far) {
     return fmt::format("\"{}\" is out of range: a factor is from {:g} to {:g}", factor_text,
                        kLeastFactor, kMostFactor);
   }
-  const auto text =
-      whole && target.is_scalar() ? base::multiplied(target.text, factor) : std::nullopt;
+  const auto text = target.is_scalar() ? base::multiplied(target.text, factor) : std::nullopt;
   if (!text) {
     return fmt::format("\"{}\" multiplies a number, but there is none here", factor_text);
   }

@@ -27,6 +27,8 @@ const std::vector<Case>& cases() {
       {"roofcast show model llama-2-", {"llama-2-13b", "llama-2-70b", "llama-2-7b"}},
       {"roofcast show nothing ", {}},
       {"roofcast estimate mi", {"mine.yaml"}},
+      {"roofcast estimate --system hgx_h2", {"hgx_h20", "hgx_h200"}},
+      {"roofcast recommend --model llama-2-13", {"llama-2-13b"}},
       {"roofcast sweep sweep.yaml --csv ou", {"out.csv"}},
       {"roofcast check mine.yaml ou", {"out.csv"}},
       {"roofcast estimate mine.yaml --set sys", {"system.", "system="}},

@@ -203,4 +203,25 @@ TEST_CASE("A row of a server has its forecast, or the true reason why it has non
   CHECK(contains(printed, "ttft: rows=4 "));
 }
 
+TEST_CASE("What stands in the user's catalog and is not read is named", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  write_catalog(roofcast);
+  roofcast.write("mine/README.md", "notes\n");
+  const auto notes = [&] {
+    return roofcast.shell("ROOFCAST_CATALOG=mine roofcast list chips").err;
+  };
+  CHECK(!contains(notes(), "is not read"));
+  std::filesystem::create_directories(roofcast.path("mine/chip"));
+  roofcast.write("mine/chips/h400.yml", "base: h200_sxm\n");
+  roofcast.write("mine/h500.yaml", "base: h200_sxm\n");
+  const std::string now = notes();
+  CHECK(contains(now, "note: mine/chip is not read: did you mean chips/?\n"));
+  CHECK(contains(now,
+                 "note: mine/chips/h400.yml is not read: an entry is a file such as h400.yaml\n"));
+  CHECK(contains(now, "note: mine/h500.yaml is not read: entries are in folders such as chips/\n"));
+}
+
 }  // namespace roofcast::cli::cli_own_entries

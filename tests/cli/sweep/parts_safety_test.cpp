@@ -177,4 +177,25 @@ TEST_CASE("A file or a link under the name of a part that lacks is refused, and 
   CHECK(roofcast.run(sweep).code == 0);
 }
 
+TEST_CASE("Parts are not merged when a file that they were made from has changed", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("base.yaml",
+                 "system: hgx_h100\nmodel: llama-3.1-8b\nprecision: fp8\n"
+                 "traffic: {input_tokens: 512, output_tokens: 128, concurrency: 8}\n");
+  roofcast.write("f.yaml", "base: base.yaml\naxes:\n  traffic.concurrency: [1, 2]\n");
+  roofcast.output({"sweep", "f.yaml", "--csv", "x.csv", "--shard", "1/1", "--quiet"});
+  roofcast.output({"merge", "x.csv.parts", "--csv", "whole.csv", "--quiet"});
+  roofcast.shell("sed -i s/512/1024/ base.yaml");
+  const Outcome refused = roofcast.run({"merge", "x.csv.parts", "--csv", "later.csv", "--quiet"});
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err,
+                 "x.csv.parts has no parts of this sweep: base.yaml has changed since they were"));
+  roofcast.shell("rm base.yaml");  // as on another machine
+  roofcast.output({"merge", "x.csv.parts", "--csv", "later.csv", "--quiet"});
+  CHECK(roofcast.read("later.csv") == roofcast.read("whole.csv"));
+}
+
 }  // namespace roofcast::cli::cli_sweep_parts_safety

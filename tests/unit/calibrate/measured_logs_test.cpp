@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/csv/csv.hpp"
+#include "base/document/notes.hpp"
 #include "calibrate/logs/collective_log.hpp"
 #include "calibrate/logs/kernel_profile.hpp"
 #include "calibrate/logs/serving_log.hpp"
@@ -161,6 +162,37 @@ TEST_CASE("Results one a line are several, with Python's numbers that JSON has n
   CHECK(logs[1].burstiness == 0.25);
   CHECK(logs[1].name == scratch.file().string() + ":3");
   CHECK(!logs[1].input_tokens);
+}
+
+TEST_CASE("Requests that a run lost, and sizes with wrong results, are told with their numbers",
+          "[unit]") {
+  base::take_notes();
+  const Scratch lost(
+      R"({"num_prompts": 250, "completed": 100, "failed": 150, "max_concurrency": 4, "mean_ttft_ms": 10.0})");
+  CHECK(calibrate::read_serving_logs(lost.file(), LogFormat::client_json).size() == 1);
+  CHECK(base::take_notes() ==
+        std::vector{"note: " + lost.file().string() +
+                    ": 100 requests were completed and 150 were lost: what is measured is of the "
+                    "100"});
+  const Scratch printed(
+      "============ Serving Benchmark Result ============\n"
+      "Successful requests:      16\nFailed requests:      4\nMean TTFT (ms):   10.0\n"
+      "==================================================\n");
+  CHECK(calibrate::read_serving_logs(printed.file(), LogFormat::client_text).size() == 1);
+  CHECK(base::take_notes().size() == 1);
+  const std::string head =
+      "# all_gather_perf\n#  Rank  0 on a device  0 [0x1b] GPU\n#  Rank  1 on a device  1 [0x43] "
+      "GPU\n# size count type redop root time algbw busbw #wrong\n";
+  const Scratch wrong(head +
+                      "1024 256 float none -1 40 26.6 13.3 0\n2048 512 float none -1 50 26.6 "
+                      "13.3 7\n4096 1024 float none -1 60 26.6 13.3 N/A\n");
+  CHECK(calibrate::read_collective_log(wrong.file()).times.size() == 2);
+  CHECK(base::take_notes() ==
+        std::vector{"note: " + wrong.file().string() +
+                    ": 1 of 3 sizes have wrong results (#wrong) and are left out"});
+  const Scratch none(head + "1024 256 float none -1 40 26.6 13.3 7\n");
+  CHECK_THROWS_WITH(calibrate::read_collective_log(none.file()),
+                    Catch::Matchers::ContainsSubstring("every size has wrong results"));
 }
 
 TEST_CASE("What a client prints of two runs is two results, each with its own settings", "[unit]") {

@@ -175,9 +175,18 @@ TEST_CASE("keys are equal as numbers, else as text", "[unit]") {
   CHECK(result.count(Change::added) == 1);
 }
 
+TEST_CASE("a number that a column has in two ways is two names, and true is True", "[unit]") {
+  const std::string names = "a,1,true,1,1\na,01,true,2,1\na,1.0,true,3,1\n";
+  CHECK(compared(names, names).count(Change::same) == 3);
+  const auto other = compared(names, "a,1.0,True,3,1\na,1,True,1,1\n");
+  CHECK(other.count(Change::same) == 2);
+  CHECK(other.count(Change::missing) == 1);
+  CHECK(compared("a,true,true,1,1\n", "a,True,TRUE, 1 ,1\n").count(Change::same) == 1);
+}
+
 TEST_CASE("two rows of one key, and a column that is not there, are refused", "[unit]") {
   CHECK_THROWS_WITH(
-      compared("a,1,true,1,1\na,2,true,1,1\na,1.0,true,2,1\n", "a,1,true,1,1\n"),
+      compared("a,1,true,1,1\na,2,true,1,1\na,1,true,2,1\n", "a,1,true,1,1\n"),
       Catch::Matchers::ContainsSubstring("old.csv: error: rows 1 and 3 have one key, chip=a"));
   CHECK_THROWS_WITH(
       compare(Table(""), Table(""), {"chip"}, {{"tme", Direction::minimize, kPercent}}),

@@ -109,7 +109,10 @@ TEST_CASE("a factor needs a number to multiply", "[unit]") {
         "--set:1:22: error: system.chip.hbm.type: \"x2\" multiplies a number, but there is none "
         "here\n  system.chip.hbm.type=x2\n                       ^\n");
   CHECK_THAT(complaint({"deployment=x2"}), ContainsSubstring("multiplies a number"));
-  CHECK_THAT(complaint({"traffic.concurrency=x2y"}), ContainsSubstring("multiplies a number"));
+  for (const char* factor : {"x2y", "x1,5", "x150%", "x1.5%"}) {
+    CHECK_THAT(complaint({std::string("traffic.concurrency=") + factor}),
+               ContainsSubstring("is no factor: it is x and a number, such as x1.5"));
+  }
   CHECK_THAT(complaint({"traffic.concurrency=x1.01"}),
              ContainsSubstring("--set:1:21: error: traffic.concurrency: a whole number is "
                                "expected, not \"64.64\""));
