@@ -26,7 +26,7 @@ class IdleTokens {
   // They are no longer idle.
   void remove(Id id, const IterationServer& q);
   // Those that run use so much of the cache.
-  void make_room(double used, const IterationServer& q) {
+  void evict_beyond(double used, const IterationServer& q) {
     if (room_ > 0.0 && room_ > q.cache + q.host - used) {
       evict(q.cache + q.host - used, q);
     }

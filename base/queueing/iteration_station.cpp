@@ -293,7 +293,7 @@ void IterationStation::hold(IterationJob& job, double tokens) {
   room->used += q().takes(job.held) - q().takes(before);
   room->committed +=
       q().takes(std::max(job.held, job.promised)) - q().takes(std::max(before, job.promised));
-  make_room();
+  evict_beyond();
 }
 
 void IterationStation::compute(Id id, double tokens) {
@@ -356,7 +356,7 @@ void IterationStation::advance(std::int64_t count, std::vector<Id>& ended) {
   room->tokens += times * static_cast<double>(decodes) * q().gains;
   room->used += times * growth();
   room->committed += times * grown_by(beyond, both);
-  make_room();
+  evict_beyond();
   while (next_event() <= iteration) {
     const Event event = events_.front();
     pop();

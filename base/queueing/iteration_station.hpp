@@ -126,7 +126,7 @@ struct IterationStation {
   void go_beyond(IterationJob& job);
   void go_past(IterationJob& job);
   void hold(IterationJob& job, double tokens);
-  void make_room() { room->idle.make_room(room->used, q()); }
+  void evict_beyond() { room->idle.evict_beyond(room->used, q()); }
   void leave(Id id);
   void preempt();
   std::size_t victim();  // its place among the admitted ones; their number where there is none

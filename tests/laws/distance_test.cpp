@@ -220,7 +220,7 @@ TEST_CASE("Nothing jumps where another measured chip becomes the nearest", "[law
   CHECK(changes > 2);
 }
 
-TEST_CASE("A chip stated in full keeps its parameters while its figures are turned", "[laws]") {
+TEST_CASE("A chip stated in full keeps its parameters while its figures are changed", "[laws]") {
   const hardware::Calibration before = calibration_of(chip_in_full("b300_sxm"), "vllm");
   for (const char* setting : {"system.chip.hbm.bandwidth=x3", "system.chip.power.tdp=x0.5",
                               "system.chip.nvlink.bandwidth_bidirectional=x2"}) {

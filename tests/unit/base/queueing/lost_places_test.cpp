@@ -58,10 +58,10 @@ TEST_CASE("The end of what ran longest ago goes first", "[unit]") {
   idle.add(1, 45.0, s);
   idle.add(2, 30.0, s);
   CHECK(idle.of(1) == 40.0);
-  idle.make_room(45.0, s);  // 55 are free, and 70 idle
+  idle.evict_beyond(45.0, s);  // 55 are free, and 70 idle
   CHECK(idle.of(1) == 20.0);
   CHECK(idle.of(2) == 30.0);
-  idle.make_room(75.0, s);
+  idle.evict_beyond(75.0, s);
   CHECK(idle.of(1) == 0.0);
   CHECK(idle.of(2) == 20.0);
   idle.remove(2, s);

@@ -7,7 +7,7 @@
 #include "sim/scenario/sections.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim::laws_post_training {
+namespace roofcast::sim::laws_training_post_training {
 namespace {
 
 struct Question {
@@ -229,4 +229,4 @@ TEST_CASE("Colocated GPUs do in turn what others do on their own", "[laws]") {
   }
 }
 
-}  // namespace roofcast::sim::laws_post_training
+}  // namespace roofcast::sim::laws_training_post_training

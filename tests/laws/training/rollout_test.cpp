@@ -18,7 +18,7 @@
 #include "workloads/traffic/lengths.hpp"
 #include "workloads/traffic/traffic.hpp"
 
-namespace roofcast::sim::laws_rollout {
+namespace roofcast::sim::laws_training_rollout {
 namespace {
 
 using Tokens = std::vector<std::int64_t>;
@@ -226,4 +226,4 @@ TEST_CASE("Samples hold their prompt in the cache once", "[laws]") {
   CHECK(own > 2.0 * shared);
 }
 
-}  // namespace roofcast::sim::laws_rollout
+}  // namespace roofcast::sim::laws_training_rollout

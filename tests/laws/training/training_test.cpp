@@ -8,7 +8,7 @@
 #include "sim/training/training.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::sim::laws_training {
+namespace roofcast::sim::laws_training_training {
 namespace {
 
 struct Run {
@@ -194,4 +194,4 @@ TEST_CASE("Exchanges behind compute never make a step longer", "[laws]") {
   }
 }
 
-}  // namespace roofcast::sim::laws_training
+}  // namespace roofcast::sim::laws_training_training

@@ -6,7 +6,7 @@
 #include "sim/training/drawn_run.hpp"
 #include "tests/catch.hpp"
 
-namespace roofcast::laws::laws_training_run {
+namespace roofcast::laws::laws_training_training_run {
 namespace {
 
 using base::second;
@@ -369,4 +369,4 @@ TEST_CASE("More of what helps a run makes it no longer", "[laws]") {
   }
 }
 
-}  // namespace roofcast::laws::laws_training_run
+}  // namespace roofcast::laws::laws_training_training_run
