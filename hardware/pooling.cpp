@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/pooling.hpp"
 
-#include <Eigen/LU>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,8 @@ Pooled pooled(const PoolMember& target, const std::vector<PoolMember>& members,
       k(i, j) = alike(member, members[static_cast<std::size_t>(j)]);
     }
   }
-  Eigen::VectorXd w = k.partialPivLu().solve(right).head(n).cwiseMax(0.0);
+  // Members at one place, such as like hosts, share a weight: of all solutions the one with the least squares.
+  Eigen::VectorXd w = k.completeOrthogonalDecomposition().solve(right).head(n).cwiseMax(0.0);
   w /= w.sum();
   const double variance = 1.0 - 2.0 * w.dot(right.head(n)) + w.dot(k.topLeftCorner(n, n) * w);
   return {{w.begin(), w.end()}, std::max(0.0, variance)};
@@ -59,7 +60,7 @@ std::vector<double> faded_weights(const ChipKind& target,
       c(i, j) = alike(member, *members[static_cast<std::size_t>(j)]);
     }
   }
-  const Eigen::VectorXd w = c.partialPivLu().solve(right).cwiseMax(0.0);
+  const Eigen::VectorXd w = c.completeOrthogonalDecomposition().solve(right).cwiseMax(0.0);
   return {w.begin(), w.end()};
 }
 

@@ -195,9 +195,16 @@ std::string finding(const sim::Question& q, const RankedRow& row) {
 }
 
 std::string verdict_text(const RankedRow& row) {
-  return row.judgement.verdict == sim::Verdict::confirmed
-             ? fmt::format("confirmed: the conditions hold in a replay of {}", row.judgement.note)
-             : fmt::format("estimated only: {}", row.judgement.note);
+  const std::string& note = row.judgement.note;
+  switch (row.judgement.verdict) {
+    case sim::Verdict::confirmed:
+      return fmt::format("confirmed: the conditions hold in a replay of {}", note);
+    case sim::Verdict::differs:
+      return fmt::format("the conditions hold in a replay, which differs from the estimate: {}",
+                         note);
+    default:
+      return fmt::format("estimated only: {}", note);
+  }
 }
 
 std::string nearest_limit(const sim::Question& q, const RankedRow& row) {

@@ -11,7 +11,8 @@
 namespace roofcast::sim {
 namespace {
 
-constexpr double kNear = 2.0;  // standard errors
+constexpr double kNear = 2.0;   // standard errors
+constexpr double kSame = 0.02;  // of a value: no more apart is the same
 
 // The value, worse by so many standard errors.
 double worse(const Condition& condition, const Metric& metric, const Replayed& r, double errors) {
@@ -129,8 +130,9 @@ void compare(const std::vector<const Metric*>& objectives, const Replayed& repla
   for (const Metric* metric : objectives) {
     const double value = is_simulated(*metric) ? metric->value(replayed.estimate) : NAN;
     const Interval90 interval = interval90(*metric, replayed.closed_form);
+    const double slack = std::max(kNear * replayed.error(*metric), kSame * std::abs(value));
     if (judgement.verdict == Verdict::confirmed && std::isfinite(value) &&
-        !holds(interval, value)) {
+        !holds(Interval90{interval.low - slack, interval.high + slack}, value)) {
       judgement.verdict = Verdict::differs;
       judgement.note =
           fmt::format("{} is {:.4g} in the replay, outside the interval of {:.4g} to {:.4g}; {}",

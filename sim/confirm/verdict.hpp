@@ -58,7 +58,7 @@ inline constexpr std::string_view kFar = " times the estimate";
 // Makes a confirmed judgement `far`, and says by which estimates.
 void add(const std::vector<Disagreement>& disagreements, Judgement& judgement);
 // A confirmed judgement of a row with these objectives becomes `differs` where the replay of one lies outside the interval of
-// its estimate. The note says which.
+// its estimate, by more than two standard errors and 2 %. The note says which.
 void compare(const std::vector<const Metric*>& objectives, const Replayed& replayed,
              Judgement& judgement);
 // A value within two standard errors of its bound is confirmed or broken like any other, unless it has to hold by so

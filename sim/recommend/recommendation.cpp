@@ -420,9 +420,9 @@ class ScanReplays {
         }
         continue;
       }
-      const bool confirmed = judgement.verdict == Verdict::confirmed;
-      candidates_[at].take(rows[i], confirmed, replayed[i].estimate);
-      if (confirmed) {
+      const bool meets = judgement.verdict != Verdict::broken;
+      candidates_[at].take(rows[i], meets, replayed[i].estimate);
+      if (meets) {
         columns_.keep_row(rows[i]);
         add_answer(group.best, rows[i], judgement, replayed[i].estimate,
                    replayed[i].error(*question_.objective.metric));

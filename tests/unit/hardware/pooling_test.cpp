@@ -47,6 +47,18 @@ TEST_CASE("A nearer architecture has more weight", "[unit]") {
   CHECK(pool.weights[0] + pool.weights[1] == Approx(1.0));
 }
 
+TEST_CASE("Measurements at one place share its weight", "[unit]") {
+  const ChipKind h100 = kind("h100_sxm");
+  const ChipKind h200 = kind("h200_sxm");
+  const ChipKind a100 = kind("a100_sxm");
+  const Pooled pool = pooled(
+      {&h100, "vllm", "vllm"},
+      {{&h100, "vllm", "vllm"}, {&h200, "vllm", "vllm"}, {&a100, "vllm", "vllm"}}, host_distance);
+  CHECK(pool.weights[0] == Approx(0.5));
+  CHECK(pool.weights[1] == Approx(0.5));
+  CHECK(pool.weights[2] == Approx(0.0).margin(1e-9));
+}
+
 TEST_CASE("A correction fades with the distance, and one behind another counts for little",
           "[unit]") {
   ChipKind near = kind("h100_sxm");
