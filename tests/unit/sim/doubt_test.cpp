@@ -147,7 +147,7 @@ TEST_CASE("Clients are in doubt where those that began together still spread whi
   };
   CHECK(at(128).empty());
   CHECK(at(256).find("still spread") != std::string::npos);
-  CHECK(at(288).find("still spread") != std::string::npos);
+  CHECK(at(272).find("still spread") != std::string::npos);
 }
 
 TEST_CASE("Clients whose answers are all as long are in doubt where their prompts differ",
