@@ -70,9 +70,10 @@ std::string lead_text(const SweepContest& c, const SweepGroup& first, const Swee
                       const sim::Gain& lead) {
   const bool replayed = c.is_better(replayed_value(c, first.best), replayed_value(c, second.best));
   const bool reversed = replayed && c.before(second.best, first.best);
-  const bool both =
-      std::isfinite(replayed_value(c, first.best)) && std::isfinite(replayed_value(c, second.best));
-  const std::string_view where = both ? " in the replays" : "";
+  // Told where the estimates of the two are further apart, or nearer, than their replays.
+  const double shift = replayed_value(c, first.best) / c.value(first.best) /
+                       (replayed_value(c, second.best) / c.value(second.best));
+  const std::string_view where = std::abs(shift - 1.0) > 0.02 ? " in the replays" : "";
   return (lead.interval.low > 1.0 ? fmt::format("the first is {} better{}", gain_text(lead), where)
                                   : fmt::format("their ratio is {}{}", gain_text(lead), where)) +
          (reversed ? ", unlike in the estimates" : "");

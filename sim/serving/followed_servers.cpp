@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/no_number.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/memory.hpp"
 
@@ -86,6 +87,7 @@ void FollowedServers::set_cache(const ScenarioView& s) {
     const double more = static_cast<double>(kManyBlocks * block);
     q.window = upto;
     q.beyond = (keys_of(upto + more, s) - keys_of(upto, s)).si() / more / token;
+    q.host = base::kInfinity;  // in simulations a sequence finds nearly all of its windows again
   }
 }
 

@@ -61,13 +61,13 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
   CHECK(agrees["replay"]["tpot_mean_s"].get<double>() ==
         Approx(agrees["tpot_mean_s"].get<double>()).epsilon(0.1));
   CHECK(!agrees["replay"].contains("weights_b_per_gpu"));  // a replay says nothing of it
-  // Prompts of equal clients wait four iterations in the estimate, three in the replay.
+  // Prompts of equal clients wait for other iterations in the estimate than in the replay.
   const std::vector<std::string> in_step = {
-      "traffic={input_tokens: 512, output_tokens: 512, concurrency: 512}",
-      "deployment.tensor_parallel=8",
+      "traffic={input_tokens: 2048, output_tokens: 512, concurrency: 512}",
+      "deployment.tensor_parallel=2",
       "model=llama-3.1-70b",
       "precision=fp8",
-      "system=hgx_h200",
+      "system=hgx_b200",
       "serving.stack=vllm"};
   const json contradicted = estimate(roofcast, in_step);
   CHECK(!contradicted["replay"]["disagrees"].empty());
@@ -284,8 +284,6 @@ TEST_CASE("--set reaches through references and moves the forecast the right way
   CHECK(dear["cost_usd_per_mtok"].get<double>() ==
         Approx(2.0 * before["cost_usd_per_mtok"].get<double>()));
   CHECK(tpot(dear) == tpot(before));
-  // The last of two settings of one knob counts.
-  CHECK(estimate(roofcast, {"traffic.concurrency=8", alone}) == before);
 }
 
 TEST_CASE("More memory holds more requests and makes no step slower", "[cli]") {

@@ -99,6 +99,7 @@ TEST_CASE("Products at the peak keep their time when the rest of their kernel is
   };
   for (const auto& p : platforms()) {
     models::Machine machine = p.machine;
+    machine.calibration.relatives.clear();
     for (const auto& op : operators()) {
       if (!runs_on(op, p) || models::work_of(op).flop.si() == 0.0) {
         continue;

@@ -50,10 +50,11 @@ TEST_CASE("No operator reads and writes its bytes faster than the datasheet's me
         continue;
       }
       const models::Cost cost = models::cost_of(op, p.machine);
-      const bool resident = cost.dram_bytes.si() == 0.0;
-      const base::BytesPerSecond roof = resident ? p.machine.l2 : p.system.chip.bandwidth;
-      law.add(below(cost.time, bytes / roof), [&] { return at(op, p); });
-      if (resident) {
+      const base::Bytes resident = base::max(base::Bytes{}, bytes - cost.dram_bytes);
+      law.add(below(cost.time,
+                    base::max(cost.dram_bytes / p.system.chip.bandwidth, resident / p.machine.l2)),
+              [&] { return at(op, p); });
+      if (resident > base::Bytes{}) {
         law.add(bytes <= p.system.chip.l2_capacity_used() ? 0.0 : 1.0, [&] { return at(op, p); });
       }
     }

@@ -117,7 +117,7 @@ TEST_CASE("A bound of memory changes no byte, and is refused where it cannot be 
                      .run({"sweep", "t.yaml", "--csv", "t.csv", "--memory", "70 MB", "--threads",
                            "2", "--no-replay"})
                      .err,
-                 "100000 points take up to 75 MB, also in parts"));
+                 "100000 points take up to 76 MB, also in parts"));
 }
 
 TEST_CASE("A sweep in parts answers as one in memory, also where no row meets its conditions",
