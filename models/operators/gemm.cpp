@@ -129,7 +129,7 @@ class Search {
   }
 
   // The smallest tile that holds every row is at least as fast as all larger ones in every term. The search begins
-  // there and ends at a quarter of the rows: smaller tiles are never fast, once there are as many as SMs.
+  // there and ends at a quarter of the rows: smaller tiles are never fast.
   Terms fastest() {
     std::size_t next = 1;
     while (next < kTokenTiles.size() && kTokenTiles[next - 1] < m_) {
@@ -137,7 +137,7 @@ class Search {
     }
     while (next > 0) {
       const std::int64_t bm = kTokenTiles[--next];
-      if (bm < 128 && 4 * bm < m_ && as_double(ceil_div(m_, bm)) * batch_ * columns_ >= 1.0) {
+      if (bm < 128 && 4 * bm < m_) {
         break;
       }
       try_rows(bm);

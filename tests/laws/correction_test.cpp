@@ -87,9 +87,9 @@ TEST_CASE("From node to node of its own corrections a chip takes no less time fo
 }
 
 // Between nodes a correction falls evenly where the physical time may stand still for a while: a tile, a wave.
-// The largest fall that was found is 31 %, GEMMs of A100.
+// The largest fall that was found is 28 %, GEMMs of A100.
 TEST_CASE("A step of more work takes hardly less time between the nodes", "[laws]") {
-  Violations law(0.32);
+  Violations law(0.29);
   for (const double share : {0.3, 0.7}) {
     grow(law, workloads::Gemm{1, 32, 32}, share, 3);
     grow(law, decode(), share, 2);
