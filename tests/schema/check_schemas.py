@@ -66,7 +66,7 @@ MEANING = {
     "sweep": {
         "axis_named_as_a_column", "base_is_bad", "factor_makes_a_fraction", "factor_on_text", "missing_base_file", "one_bad_value", "pareto_by_unknown_axis", "range_backwards",
         "range_from_zero_with_factor", "range_of_too_many_values", "too_many_points",
-        "two_axes_set_one_knob", "unit_in_where", "unknown_chip_on_an_axis", "value_twice",
+        "two_axes_set_one_knob", "unit_in_where", "unknown_chip_on_an_axis", "value_twice", "value_twice_in_other_words",
     },
 }
 # What the reader then says; a sweep may be wrong in any value that an axis sets.
