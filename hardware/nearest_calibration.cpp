@@ -403,36 +403,35 @@ void add_corrections(Node& node, const Sources& sources) {
   }
 }
 
-// Of a chip that is none of the catalog: the mean of the measured chips of its architecture, whose energies it has.
+// Of a chip that is none of the catalog: the mean of the measured chips of its architecture, whose energies it has. Nothing
+// where there is none, or one lacks a figure.
 void add_energies(Node& node, const ChipKind& chip, const Transfer& transfer) {
   const Said said = transfer.of_architecture(chip.architecture);
-  const auto quantity = [&](auto figure, std::string_view unit) {
-    return base::scalar_node(fmt::format("{:.12g} {}", std::exp(said.mean(figure)), unit),
-                             node.place);
+  const auto figure = [&](std::size_t i) {
+    return std::exp(said.mean([i](const Measurement& m) { return m.chip->kind.figures[i]; }));
   };
-  const auto figure = [](std::size_t i) {
-    return [i](const Measurement& m) { return m.chip->kind.figures[i]; };
+  const double sms = figure(kSmsFigure), clock = figure(kClockFigure), tdp = figure(kTdpFigure);
+  if (said.by.empty() || std::isnan(sms + clock + tdp)) {
+    return;
+  }
+  const auto quantity = [&](double value, std::string_view unit) {
+    return base::scalar_node(fmt::format("{:.12g} {}", value, unit), node.place);
   };
   Node energies;
   energies.kind = Node::Kind::map;
   energies.place = node.place;
-  energies["sms"] = number_node(std::exp(said.mean(figure(kSmsFigure))), node.place);
-  energies["clock"] = quantity(figure(kClockFigure), "Hz");
-  energies["tdp"] = quantity(figure(kTdpFigure), "W");
-  for (int i = 0; i < base::kMathTypes; ++i) {
-    const auto peak = [&](const Measurement& m) {
-      return m.chip->kind.tensor[static_cast<std::size_t>(i)];
-    };
-    if (!std::isnan(said.mean(peak))) {
+  energies["sms"] = number_node(sms, node.place);
+  energies["clock"] = quantity(clock, "Hz");
+  energies["tdp"] = quantity(tdp, "W");
+  for (std::size_t i = 0; i < chip.tensor.size(); ++i) {
+    const double peak =
+        std::exp(said.mean([i](const Measurement& m) { return m.chip->kind.tensor[i]; }));
+    if (!std::isnan(peak)) {
       energies["tensor"][std::string(base::name(static_cast<base::MathType>(i)))] =
           quantity(peak, "FLOPS");
     }
   }
-  if (!std::isnan(said.mean(figure(kSmsFigure)) + said.mean(figure(kClockFigure)) +
-                  said.mean(figure(kTdpFigure))) &&
-      !said.by.empty()) {
-    node["energies_of"] = std::move(energies);
-  }
+  node["energies_of"] = std::move(energies);
 }
 
 }  // namespace

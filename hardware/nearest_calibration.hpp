@@ -17,6 +17,9 @@
 // another chip becomes the nearest, which gives the calibration its name and what no chip disagrees about. Bytes that an SM keeps in flight are pooled as shares of its shared memory, which libraries fill with stages of
 // operands (models/tile_room.hpp).
 //
+// Energies are a matter of the process. A chip that is none of the catalog has those of the measured chips of its architecture,
+// the weighted mean of their figures (EnergySource), whatever its own TDP is; without such chips its TDP scales them.
+//
 // The host's time for a launch (launch.eager) is pooled apart, over the n hosts where it was fitted (host_distance). What
 // waits for it has errors of a kind of its own, `host_launches`: half-widths of 1.645 · s · √(1 + 1/n), s the standard
 // deviation of the logarithms of these times. So the next host is taken to be like those that were measured.

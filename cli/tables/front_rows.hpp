@@ -34,7 +34,8 @@ struct FrontRows {
 };
 
 // A row competes when its cell `meets`, where the table has one, is true, every condition holds and
-// it has every objective. A cell that is neither empty nor what its column asks for is a CsvError. Rows of several files of one table follow each other.
+// it has every objective. A cell that is neither empty nor what its column asks for is a CsvError. Rows of several files of
+// one table follow each other.
 class FrontReader {
  public:
   explicit FrontReader(const FrontGoal& goal);  // outlives the reader

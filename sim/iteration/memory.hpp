@@ -3,10 +3,15 @@
 // Memory of one rank: the fixed part, and the KV cache of a request.
 #pragma once
 
+#include <cstdint>
+
 #include "models/footprint.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace roofcast::sim {
+
+// Of a prefix that a cache finds again, where requests name no blocks.
+inline constexpr std::int64_t kPrefixUnitTokens = 64;
 
 // Weights, activations and reserve. The weights of the draft model are included.
 models::Footprint footprint_of(const ScenarioView& scenario);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/replay/simulate.hpp"
+#include "sim/iteration/memory.hpp"
 
 #include <fmt/format.h>
 
@@ -146,7 +147,7 @@ class Loop {
     job.session = request.session;
     job.cached_tokens = std::min(scenario_.traffic->cached_tokens, request.input_tokens - 1);
     job.prefix = {stream_.blocks_of(request), index + 1,
-                  stream_.block_tokens > 0 ? stream_.block_tokens : kUnitTokens};
+                  stream_.block_tokens > 0 ? stream_.block_tokens : kPrefixUnitTokens};
     job.publishes_answer = stream_.blocks_have_answers;
     return job;
   }
@@ -414,8 +415,6 @@ class Loop {
       second.output_tokens += replica.scheduler.tokens();
     }
   }
-
-  static constexpr std::int64_t kUnitTokens = 64;  // of prefixes, if the stream names no blocks
 
   ScenarioView scenario_;
   const workloads::Requests& stream_;

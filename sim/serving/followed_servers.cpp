@@ -18,7 +18,6 @@ constexpr Seconds kFromInterval = base::second;  // between tokens
 constexpr int kFixedPointRounds = 40;
 constexpr double kFixedPoint = 0.002;
 constexpr std::int64_t kManyBlocks = 1024;
-constexpr double kUnitTokens = 64;  // of what a sequence finds again, as in sim/replay/simulate.cpp
 
 // Of the layers that keep no more tokens; 0 if all keep all.
 std::int64_t longest_window(const ScenarioView& s) {
@@ -61,7 +60,9 @@ FollowedServers::FollowedServers(const ScenarioView& s, double count, Workspace&
   q.waits_for_ranks = policy.rank_wait_iterations;
   q.looks_every = policy.receive_iterations;
   q.promised = policy.reserves == workloads::Reservation::request ? policy.reserved_output : -1.0;
-  q.unit = policy.prefix_cache && states_of(s) <= base::Bytes{} ? kUnitTokens : 0.0;
+  q.unit = policy.prefix_cache && states_of(s) <= base::Bytes{}
+               ? static_cast<double>(kPrefixUnitTokens)
+               : 0.0;
   q.front_ends = s.serving->front_ends_of(*s.mapping);
   q.take = stack.intake_overhead;
   q.take_token = s.model->recommender ? base::Seconds{} : stack.token_overhead;

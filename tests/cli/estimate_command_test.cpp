@@ -64,11 +64,7 @@ TEST_CASE("estimate replays what it estimates, and names the metrics that the re
   // Prompts of equal clients wait for other iterations in the estimate than in the replay.
   const std::vector<std::string> in_step = {
       "traffic={input_tokens: 2048, output_tokens: 512, concurrency: 512}",
-      "deployment.tensor_parallel=2",
-      "model=llama-3.1-70b",
-      "precision=fp8",
-      "system=hgx_b200",
-      "serving.stack=vllm"};
+      "deployment.tensor_parallel=2", "model=llama-3.1-70b", "precision=fp8", "system=hgx_b200"};
   const json contradicted = estimate(roofcast, in_step);
   CHECK(!contradicted["replay"]["disagrees"].empty());
   for (const json& name : contradicted["replay"]["disagrees"]) {
