@@ -80,7 +80,7 @@ TEST_CASE("No two seeds share a task of agents", "[unit]") {
 TEST_CASE("Tasks of a closed form have the means of many drawn ones, whatever the seed", "[unit]") {
   const Agents all = agents();
   const Means many = means_of(draw_tasks(all, 40000, 7));
-  for (const std::uint64_t seed : {1, 1000, 5000, 9000}) {
+  for (const std::uint64_t seed : {1U, 1000U, 5000U, 9000U}) {
     INFO(seed);
     const auto sampled = sample(all, seed);
     const Means few = means_of(sampled->tasks);
