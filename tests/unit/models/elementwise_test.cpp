@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/operators/elementwise.hpp"
 
+#include <cmath>
+
+#include "models/operators/table_lookup.hpp"
 #include "models/work.hpp"
 #include "tests/catch.hpp"
 #include "tests/unit/models/round_machine.hpp"
@@ -22,7 +25,7 @@ TEST_CASE("A large elementwise kernel runs at the memory's rate", "[unit]") {
   CHECK(cost.bound == models::Bound::memory);
 }
 
-// Half of the 64 MB L2 is 32 MB: one byte more comes from memory.
+// Half of the 64 MB L2 is 32 MB. Of 48 MB half is still there: 24 MB at 1 TB/s, and as many at 4 TB/s.
 TEST_CASE("What fits in half the L2 moves at the L2's rate and costs the memory nothing",
           "[unit]") {
   auto machine = round_machine();
@@ -32,9 +35,31 @@ TEST_CASE("What fits in half the L2 moves at the L2's rate and costs the memory 
   CHECK(inside.dram_bytes.si() == 0.0);
   CHECK(inside.dram.si() == 0.0);
   CHECK(inside.bound == models::Bound::l2);
-  const auto outside = models::elementwise_cost({16e6 + 1.0, 16e6, 0.0}, machine);
-  CHECK(us(outside.time) == Approx(1.0 + 32.0));
+  const auto partly = models::elementwise_cost({24e6, 24e6, 0.0}, machine);
+  CHECK(us(partly.dram) == Approx(24.0));
+  CHECK(us(partly.l2) == Approx(6.0));
+  const auto outside = models::elementwise_cost({32e6, 32e6, 0.0}, machine);
+  CHECK(us(outside.time) == Approx(1.0 + 64.0));
   CHECK(outside.l2.si() == 0.0);
+}
+
+TEST_CASE("What a kernel takes does not jump where its bytes or tables leave the L2", "[unit]") {
+  auto machine = round_machine();
+  machine.l2 = base::BytesPerSecond::from_si(4e12);
+  double before[2] = {0.0, 0.0};
+  for (double mb = 20.0; mb < 80.0; mb *= 1.001) {
+    workloads::TableLookup lookup;
+    lookup.width = 128;
+    lookup.rows = 1e6;
+    lookup.distinct = mb * 1e6 / base::byte_count(128.0, lookup.format);
+    const double now[2] = {us(models::elementwise_cost({mb * 5e5, mb * 5e5, 0.0}, machine).time),
+                           us(models::table_lookup_cost(lookup, machine).time)};
+    INFO(mb << " MB");
+    for (int i = 0; i < 2; ++i) {
+      CHECK((before[i] == 0.0 || std::abs(now[i] / before[i] - 1.0) < 0.01));
+      before[i] = now[i];
+    }
+  }
 }
 
 // 32 threads of 4 B: 128 B are 4 sectors of 32 B. Two apart they lie in 252 B, which are 8 sectors; 8 apart each has a
