@@ -330,8 +330,21 @@ Node error_node(const KindError& stated, double below, double above, const base:
   return item;
 }
 
+// The measured architecture that the spreads must not know: none where nothing was measured that is left out.
+std::string left_out(const Node& chip, const ChipKind& kind, Unmeasured unmeasured) {
+  const std::string own_id = known_chip(chip);
+  for (const ReferenceChip& measured : measured_chips()) {
+    if (unmeasured == Unmeasured::chip ? measured.id == own_id
+                                       : unmeasured == Unmeasured::architecture &&
+                                             measured.kind.generation == kind.generation) {
+      return measured.kind.architecture;
+    }
+  }
+  return "none";
+}
+
 // The errors of the transferred parameters, and the mean share of the distance in those of the kinds that were measured.
-// `unmeasured`: the architecture that the spreads must not know.
+// `unmeasured`: what the spreads must not know.
 void add_errors(Node& node, const Sources& sources, const Transfer& transfer,
                 const std::string& unmeasured) {
   Node errors;
@@ -481,8 +494,7 @@ Node nearest_calibration(const Node& chip, std::string_view stack, Unmeasured un
   if (known_chip(chip).empty()) {
     add_energies(node, *kind, transfer);
   }
-  add_errors(node, sources, transfer,
-             unmeasured == Unmeasured::nothing ? "none" : kind->architecture);
+  add_errors(node, sources, transfer, left_out(chip, *kind, unmeasured));
   return node;
 }
 

@@ -25,30 +25,27 @@ struct Running {
 // S of one run of an operator.
 base::Seconds smooth_time(const Cost& cost) { return cost.time - cost.launch - cost.fill; }
 
-// C²/S of a term that takes `alone`.
-base::Seconds counted(base::Seconds alone, const Cost& cost) {
-  const base::Seconds smooth = smooth_time(cost);
-  const base::Seconds most = base::min(smooth, alone);
-  return smooth.si() > 0.0 ? (most / smooth) * most : base::Seconds{};
-}
+double fourth_root(double t) { return std::sqrt(std::sqrt(t)); }
 
 // What draws least at a pace: fewer SMs leak less, and need a higher voltage.
 Running running_at(const Activity& a, const PowerRates& rates, double pace) {
   Running r;
-  r.time = slowed(a.running, a.compute, a.memory, pace, rates);
   // What goes with the clock and the square of the voltage, at the full voltage.
-  const base::Joules dynamic = a.flop + pace * (rates.active - rates.idle) * r.time;
+  const auto dynamic = [&] { return a.flop + pace * (rates.active - rates.idle) * r.time; };
+  r.time = slowed(a, pace, std::min(1.0, pace * rates.spare), rates);
   if (rates.spare > 1.0) {
     const double most = std::min(rates.spare, 1.0 / pace);
     const double x = rates.voltage_exponent;
     const double least_drawn =
-        dynamic.si() > 0.0
-            ? std::pow(rates.leakage * r.time / (x * std::pow(pace, x) * dynamic), 1.0 / (1.0 + x))
+        dynamic().si() > 0.0
+            ? std::pow(rates.leakage * r.time / (x * std::pow(pace, x) * dynamic()),
+                       1.0 / (1.0 + x))
             : most;
     r.idle_of = std::clamp(std::max(least_drawn, rates.voltage_floor / pace), 1.0, most);
+    r.time = slowed(a, pace, pace * r.idle_of, rates);
   }
   r.energy =
-      rates.voltage(pace * r.idle_of) * dynamic + a.bytes + rates.idle_of(r.idle_of) * r.time;
+      rates.voltage(pace * r.idle_of) * dynamic() + a.bytes + rates.idle_of(r.idle_of) * r.time;
   return r;
 }
 
@@ -88,30 +85,71 @@ double pace_at_limit(const Activity& a, const PowerRates& rates) {
 
 base::Seconds clocked_time(const Cost& cost, const Machine& machine) {
   const base::Seconds clocked = cost.compute - cost.waiting;
-  return counted(base::Seconds::from_si(smooth_maximum(clocked.si(), cost.l2.si(), 0.0,
-                                                       machine.calibration.overlap_exponent)),
-                 cost);
+  return base::min(smooth_time(cost),
+                   base::Seconds::from_si(smooth_maximum(clocked.si(), cost.l2.si(), 0.0,
+                                                         machine.calibration.overlap_exponent)));
 }
 
 base::Seconds product_time(const Cost& cost, base::MathType math, const Machine& machine) {
   const base::FlopsPerSecond rate = machine.tensor_rate(math);
-  return rate.si() > 0.0 ? counted(cost.flop / rate, cost) : base::Seconds{};
+  const base::Seconds smooth = smooth_time(cost);
+  if (!(rate.si() > 0.0) || !(smooth.si() > 0.0)) {
+    return {};
+  }
+  const base::Seconds most = base::min(smooth, cost.flop / rate);
+  return (most / smooth) * most;
 }
 
 Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine) {
   const PowerRates& rates = machine.power;
-  const base::Seconds smooth = smooth_time(cost);
-  const base::Seconds memory =
-      smooth.si() > 0.0 ? std::min(1.0, cost.dram / smooth) * cost.dram : base::Seconds{};
-  return {count * clocked_time(cost, machine), count * memory,
-          count * (cost.flop * rates.flop[static_cast<std::size_t>(math)]),
-          count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link)};
+  Draw draw{.flop = count * (cost.flop * rates.flop[static_cast<std::size_t>(math)]),
+            .bytes = count * (cost.dram_bytes * rates.dram + cost.message_bytes * rates.link)};
+  const double p = machine.calibration.overlap_exponent;
+  const base::Seconds smooth = base::min(
+      smooth_time(cost),
+      base::Seconds::from_si(smooth_maximum(cost.compute.si(), cost.dram.si(), cost.l2.si(), p)));
+  if (!(smooth.si() > 0.0)) {
+    return draw;
+  }
+  const base::Seconds clocked = clocked_time(cost, machine);
+  if (!(clocked.si() > 0.0)) {
+    draw.bound[kMemoryAlone] = count * base::min(smooth, cost.dram);
+    return draw;
+  }
+  // A latency adds to what the clock sets beside it, as far as neither the memory nor the L2 hides it.
+  const double exposed = std::min(1.0, cost.compute / smooth);
+  const double of_compute = std::min(1.0, (cost.compute - cost.waiting) / clocked);
+  const base::Seconds sharing =
+      base::max(clocked, smooth - exposed * of_compute * of_compute * cost.waiting);
+  const double at = static_cast<double>(kClockAlone) * (clocked / sharing);  // of r
+  const auto below = std::min(static_cast<std::size_t>(at), kClockAlone - 1);
+  const double above = at - static_cast<double>(below);
+  draw.bound[below] = (count * (1.0 - above)) * sharing;
+  draw.bound[below + 1] = (count * above) * sharing;
+  const double l2 = std::min(1.0, fourth_power(cost.l2 / clocked));
+  draw.l2[below] = l2 * draw.bound[below];
+  draw.l2[below + 1] = l2 * draw.bound[below + 1];
+  return draw;
 }
 
-base::Seconds slowed(base::Seconds running, base::Seconds compute, base::Seconds memory,
-                     double pace, const PowerRates& rates) {
-  return running + (1.0 / pace - 1.0) * compute +
-         std::max(0.0, rates.memory_pace / pace - 1.0) * memory;
+base::Seconds slowed(const Activity& activity, double pace, double clock, const PowerRates& rates) {
+  base::Seconds time = activity.running;
+  if (pace == 1.0 && clock == 1.0) {
+    return time;
+  }
+  const double of_pace = fourth_power(1.0 / pace);
+  const double of_clock = fourth_power(1.0 / clock);
+  const double of_memory = std::max(1.0, fourth_power(rates.memory_pace / clock));
+  for (std::size_t i = 0; i < kClockShares; ++i) {
+    if (activity.bound[i].si() > 0.0) {
+      const double l2 = activity.l2[i] / activity.bound[i];
+      const double r = fourth_power(static_cast<double>(i) / static_cast<double>(kClockAlone));
+      const double longer =
+          fourth_root(r * ((1.0 - l2) * of_pace + l2 * of_clock) + (1.0 - r) * of_memory);
+      time += (longer - 1.0) * activity.bound[i];
+    }
+  }
+  return time;
 }
 
 Drawn drawn(const Activity& activity, const PowerRates& rates) {

@@ -4,7 +4,7 @@
 //
 //   running(e) = v(e·g) · D(e) + bytes + (idle − leak + leak/g) · T(e)   ≤ limit · T(e)
 //   D(e)       = Σ flop(type) · FLOP + clocked · e · T(e)
-//   T(e)       = rest + memory · max(1, m/e) + compute / e
+//   T(e)       = rest + Σ shares of each kernel · (r⁴ · ((1 − λ)/e⁴ + λ/c⁴) + (1 − r⁴) · max(1, m/c)⁴)^(1/4)
 //   v(c)       = max(c, f)^x
 //   energy     = running(e) + idle · gaps
 //   power      = energy / (T(e) + gaps)
@@ -18,7 +18,8 @@
 //   v                     –       square of the voltage, a share of that at the full clock (scaled to v(1) = 1)
 //   f                     –       voltage_floor: share of the full clock below which the voltage stays
 //   x                     –       voltage_exponent of the chip; 1 where nobody measured it
-//   m                     –       memory_pace: pace below which the L2 passes on fewer bytes than the memory gives
+//   c                     –       e·g: the L2 goes with the clock, and does not stop with the SMs
+//   m                     –       memory_pace: clock below which the L2 passes on fewer bytes than the memory gives
 //   flop(type)            J/FLOP  at the full clock
 //   bytes                 J       of bytes to and from memory and other ranks, at J/B of the calibration
 //   idle                  W       leakage, memory and links at rest: no clock saves it
@@ -27,15 +28,15 @@
 //   D                     J       what goes with the clock and with the square of the voltage, at the full voltage
 //   limit                 W       share `limit_share` of the cap
 //   T                     s       kernels
-//   compute               s       the part of T that the clock sets, at the full clock
-//   memory                s       the part of T that bytes from memory set
-//   rest                  s       the rest of it
+//   r                     –       what the clock sets of a kernel, C/S: 0, 1/4, 1/2, 3/4 or 1
+//   λ                     –       the L2's part of C: L2⁴/C⁴
+//   shares                s       S of the kernels of each r, at the full clock: one between two r counts for both
+//   rest                  s       launches, ends, latencies, and messages between ranks
 //   gaps                  s       between kernels
 //
-// `compute` of one operator is C²/S. C is the smooth maximum of its compute term (models/cost.hpp) without what waits for a
-// latency, and of its L2 term: the L2 goes with the clock, a latency does not. S is the smooth maximum of all its terms. So
-// `compute` is nearly all of a large GEMM or a scan and little of a kernel that memory bounds. `memory` is M²/S with the time M
-// of its bytes.
+// One kernel takes rest + S, S = smooth maximum of C and D (models/cost.hpp; its exponent is 4). C is that of its compute term
+// without what waits for a latency, and of its L2 term: the L2 goes with the clock, a latency does not. D is what bytes from
+// memory set. So a slow clock costs a kernel that memory bounds nothing, until the clock bounds it.
 //
 // Power falls with e in every term, so e is found by regula falsi over 1/e, in which the time is nearly linear. Below f a FLOP
 // costs no less, and idle power lasts longer: the cap with the fewest joules is near the one that holds f. More of any term never takes less time. Valid for loads
@@ -60,28 +61,36 @@
 // Errors of power: calibrate/operators/power_rows.hpp.
 #pragma once
 
+#include <array>
+
 #include "models/cost.hpp"
 #include "models/machine.hpp"
 
 namespace roofcast::models {
 
+// S of kernels by r: 0 are those that memory alone bounds, 1 those that the clock alone does.
+inline constexpr std::size_t kClockShares = 5;
+using ByClockShare = std::array<base::Seconds, kClockShares>;
+inline constexpr std::size_t kMemoryAlone = 0;
+inline constexpr std::size_t kClockAlone = kClockShares - 1;
+
 // What all runs of an operator draw, whatever hides them.
 struct Draw {
-  base::Seconds clocked;  // the part of their time that the clock sets
-  base::Seconds memory;   // the part that bytes from memory set
-  base::Joules flop;      // of FLOP, at full clocks
-  base::Joules bytes;     // of bytes to memory and to other ranks
+  ByClockShare bound{};  // of their time
+  ByClockShare l2{};     // λ of it
+  base::Joules flop;     // of FLOP, at full clocks
+  base::Joules bytes;    // of bytes to memory and to other ranks
 };
 Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine);
 
 // The operators that a chip ran one after another, at full clocks.
 struct Activity {
-  base::Seconds running;   // kernels
-  base::Seconds compute;   // the part of `running` that the clock sets
-  base::Seconds gaps;      // between kernels
-  base::Joules flop;       // of FLOP, at full clocks
-  base::Joules bytes;      // of bytes to memory and to other ranks
-  base::Seconds memory{};  // the part of `running` that bytes from memory set
+  base::Seconds running;  // kernels
+  base::Seconds gaps;     // between kernels
+  base::Joules flop;      // of FLOP, at full clocks
+  base::Joules bytes;     // of bytes to memory and to other ranks
+  ByClockShare bound{};   // of `running`
+  ByClockShare l2{};      // λ of it
 
   // Adds `count` runs that together lengthen the activity by `time`: less than their own time where they are
   // overlapped with others.
@@ -89,24 +98,39 @@ struct Activity {
            const Machine& machine) {
     add(draw_of(cost, math, count, machine), time);
   }
+  // What the clock bounds counts first.
   void add(const Draw& draw, base::Seconds time) {
-    const base::Seconds clocked = base::min(time, draw.clocked);
     running += time;
-    compute += clocked;
-    memory += base::min(time - clocked, draw.memory);
+    for (std::size_t r = kClockShares; r-- > 0;) {
+      const base::Seconds counted = base::min(time, draw.bound[r]);
+      if (counted.si() > 0.0) {
+        bound[r] += counted;
+        l2[r] += (counted / draw.bound[r]) * draw.l2[r];
+      }
+      time -= counted;
+    }
     flop += draw.flop;
     bytes += draw.bytes;
   }
+  void add(const Activity& other) {
+    running += other.running;
+    gaps += other.gaps;
+    for (std::size_t r = 0; r < kClockShares; ++r) {
+      bound[r] += other.bound[r];
+      l2[r] += other.l2[r];
+    }
+    flop += other.flop;
+    bytes += other.bytes;
+  }
 };
 
-// C²/S above: the part of one run of an operator that the clock sets.
+// C of one run of an operator, at most S.
 base::Seconds clocked_time(const Cost& cost, const Machine& machine);
-// The same of its FLOP alone, at the rate of a large GEMM.
+// C²/S of its FLOP alone, at the rate of a large GEMM.
 base::Seconds product_time(const Cost& cost, base::MathType math, const Machine& machine);
 
-// T(e) of kernels that take `running` at the full clock, of which the clock sets `compute` and the memory `memory`.
-base::Seconds slowed(base::Seconds running, base::Seconds compute, base::Seconds memory,
-                     double pace, const PowerRates& rates);
+// T at a pace e and a clock c.
+base::Seconds slowed(const Activity& activity, double pace, double clock, const PowerRates& rates);
 
 struct Drawn {
   double clock = 1.0;   // share of the full clock: e·g

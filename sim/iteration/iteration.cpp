@@ -410,13 +410,13 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
   }
   const Seconds late = eager_launches(s, batch, graph).beside(activity.running);
   const Seconds host = host_wait(*s.serving, batch, activity.running + late);
-  const double pace = drawn(activity, late + host, machine.power).pace;
+  const models::Drawn draw = drawn(activity, late + host, machine.power);
   for (OperatorLine& line : lines) {
     const base::MathType math = models::math_of(line.call.op, machine);
     models::Activity alone;
     alone.add(models::draw_of(line.cost, math, line.call.count, machine), line.time);
     const Seconds full = line.time;
-    line.time = models::slowed(full, alone.compute, alone.memory, pace, machine.power);
+    line.time = models::slowed(alone, draw.pace, draw.clock, machine.power);
     line.power = line.time > full ? 1.0 - full / line.time : 0.0;
   }
   return lines;

@@ -94,11 +94,7 @@ double peak_of(const ScenarioView& s) {
 // Time and energy of a forward and a backward pass at the clock that the chip's power allows.
 models::Drawn drawn(const Pass& forward, const Pass& backward, const models::Machine& machine) {
   models::Activity both = forward.activity;
-  both.running += backward.activity.running;
-  both.compute += backward.activity.compute;
-  both.memory += backward.activity.memory;
-  both.flop += backward.activity.flop;
-  both.bytes += backward.activity.bytes;
+  both.add(backward.activity);
   return models::drawn(both, machine.power);
 }
 

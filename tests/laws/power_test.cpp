@@ -66,9 +66,10 @@ TEST_CASE("More of anything takes no less time and more energy", "[laws]") {
       for (const double gaps : shares) {
         for (const double flop : shares) {
           for (const double bytes : shares) {
-            const models::Activity before{seconds(compute + rest), seconds(compute), seconds(gaps),
-                                          flop * power.limit * seconds(compute),
-                                          bytes * power.limit * seconds(rest)};
+            models::Activity before{seconds(compute + rest), seconds(gaps),
+                                    flop * power.limit * seconds(compute),
+                                    bytes * power.limit * seconds(rest)};
+            before.bound[models::kClockAlone] = seconds(compute);
             if (!(before.running.si() > 0.0)) {
               continue;
             }
@@ -85,7 +86,7 @@ TEST_CASE("More of anything takes no less time and more energy", "[laws]") {
             models::Activity more = before;
             more.running += seconds(0.1);
             grows(more);
-            more.compute += seconds(0.1);
+            more.bound[models::kClockAlone] += seconds(0.1);
             grows(more);
             more = before;
             more.gaps += seconds(0.1);

@@ -176,8 +176,8 @@ TEST_CASE("A lower cap is never faster, and its joules fall to a least and rise 
       continue;
     }
     INFO(p.system.id);
-    const models::Activity products{
-        1.0 * base::second, 1.0 * base::second, {}, rates.limit * base::second, {}};
+    models::Activity products{1.0 * base::second, {}, rates.limit * base::second, {}};
+    products.bound[models::kClockAlone] = 1.0 * base::second;
     const base::Watts full = rates.limit;
     std::vector<double> joules;
     base::Seconds before{};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/nearest_calibration.hpp"
 
+#include <cmath>
+#include <map>
+
 #include "base/csv/csv.hpp"
 #include "hardware/chip.hpp"
 #include "sim/scenario/knob.hpp"
@@ -144,6 +147,37 @@ TEST_CASE("Nothing of an architecture that counts as unmeasured is used", "[unit
   CHECK(spread(architecture, "hopper") > spread(architecture, ""));
   const base::Node own = base::load_entry(hardware::chip_catalog(), "b200_sxm");
   CHECK(hardware::transferred_errors(own, "vllm", nothing).empty());
+}
+
+TEST_CASE(
+    "An interval is no narrower where an architecture counts as unmeasured, and the same where "
+    "nothing was measured",
+    "[unit]") {
+  using enum hardware::Unmeasured;
+  const auto width = [](const std::string& chip, hardware::Unmeasured unmeasured) {
+    std::map<std::string, double> widths;
+    const base::Node found = nearest(chip, "vllm", unmeasured);
+    for (const base::Node& e : found.find("errors")->items) {
+      widths[e.find("kind")->text] = std::log(*base::parse_number(e.find("high")->text) /
+                                              *base::parse_number(e.find("low")->text));
+    }
+    return widths;
+  };
+  // Nothing was measured of these that could be left out.
+  CHECK(width("rubin_r200", architecture) == width("rubin_r200", nothing));
+  for (const char* id : {"rubin_r200", "b300_sxm", "gb300", "gh200_141gb", "a40"}) {
+    INFO(id);
+    CHECK(width(id, chip) == width(id, nothing));
+  }
+  // Without Blackwell, the spread between architectures is that of the others.
+  for (const char* id : {"b300_sxm", "gb300"}) {
+    const auto known = width(id, nothing);
+    const auto unknown = width(id, architecture);
+    for (const char* kind : {"gemm", "attention_context", "attention_generation", "moe", "nccl"}) {
+      INFO(id << " " << kind);
+      CHECK(unknown.at(kind) > known.at(kind));
+    }
+  }
 }
 
 // launch.eager of the A100's, B200's and H200's hosts is 45, 21 and 21 us.
