@@ -6,8 +6,8 @@
 //
 // over the figures that both have: bandwidth, SMs, clock, L2, shared memory, TDP, NVLink, and the tensor rate that differs
 // most, INT8's apart. So a factor e in one figure counts as a tenth of a generation, and a chip that differs by 0.01 % is 0.00001
-// generations away. The kind of memory stands for the class (MemoryKind, hardware/known_architectures.hpp): on the package, as HBM is, for parts
-// of data centres with NVLink, and beside it, as GDDR is, for PCIe cards. HBM3 and HBM4 are alike.
+// generations away. The kind of memory (MemoryKind, hardware/known_architectures.hpp) stands for the class: on the package,
+// as HBM is, for parts of data centres with NVLink, and beside it, as GDDR is, for PCIe cards. HBM3 and HBM4 are alike.
 #pragma once
 
 #include <array>
