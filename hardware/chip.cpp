@@ -148,6 +148,9 @@ void read(Fields& f, Chip& chip) {
   });
   f.group("hbm", [&](Fields& g) {
     g.text("type", chip.memory_type);
+    if (!chip.memory_type.empty() && !memory_kind(chip.memory_type)) {
+      g.problem("type", unknown_memory_text(chip.memory_type));
+    }
     g.quantity("capacity", chip.capacity);
     g.quantity("bandwidth", chip.bandwidth);
     g.quantity("energy", chip.memory_energy);

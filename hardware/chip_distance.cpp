@@ -54,7 +54,8 @@ double figure_apart(const ChipKind& a, const ChipKind& b, std::size_t i) {
 }
 
 double classes_apart(const ChipKind& a, const ChipKind& b) {
-  return std::abs(a.generation - b.generation) + (a.hbm == b.hbm ? 0.0 : kOtherMemory);
+  return std::abs(a.generation - b.generation) +
+         (a.memory.on_package == b.memory.on_package ? 0.0 : kOtherMemory);
 }
 
 }  // namespace
@@ -71,7 +72,8 @@ std::optional<Chip> chip_of(const base::Node& document) {
 
 std::optional<ChipKind> kind_by(const Chip& chip) {
   const ChipArchitecture* architecture = architecture_called(chip.architecture);
-  if (architecture == nullptr || std::isnan(architecture->generation)) {
+  const auto memory = memory_kind(chip.memory_type);
+  if (architecture == nullptr || std::isnan(architecture->generation) || !memory) {
     return std::nullopt;
   }
   ChipKind kind{chip.name,
@@ -79,7 +81,7 @@ std::optional<ChipKind> kind_by(const Chip& chip) {
                 chip.architecture,
                 chip.tensor_instruction,
                 architecture->generation,
-                chip.memory_type.starts_with("HBM"),
+                *memory,
                 chip.cpu_link.has_value(),
                 {log_of(std::optional(chip.bandwidth)), log_of(chip.sms_used()),
                  log_of(chip.clock_used()), log_of(chip.l2_capacity_used()),
@@ -147,8 +149,8 @@ std::string distance_text(const ChipKind& chip, const ChipKind& from) {
                         generations == 1.0 ? "" : "s",
                         chip.generation > from.generation ? "later" : "earlier", from.name)
           : fmt::format("of the generation of {}", from.name);
-  if (chip.hbm != from.hbm) {
-    text += chip.hbm ? ", HBM for GDDR" : ", GDDR for HBM";
+  if (chip.memory.on_package != from.memory.on_package) {
+    text += fmt::format(", {} for {}", chip.memory.family, from.memory.family);
   }
   std::size_t most = 0;
   for (std::size_t i = 1; i < chip.figures.size(); ++i) {

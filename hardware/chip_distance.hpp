@@ -2,12 +2,12 @@
 //
 // How far one chip stands from another, in generations of architecture (hardware/architectures).
 //
-//   distance = |generation − generation'| + 2 · (one has HBM, the other not) + 0.1 · Σ |ln (figure / figure')|
+//   distance = |generation − generation'| + 2 · (other kind of memory) + 0.1 · Σ |ln (figure / figure')|
 //
 // over the figures that both have: bandwidth, SMs, clock, L2, shared memory, TDP, NVLink, and the tensor rate that differs
 // most, INT8's apart. So a factor e in one figure counts as a tenth of a generation, and a chip that differs by 0.01 % is 0.00001
-// generations away. The kind of memory stands for the class: HBM for parts of data centres with NVLink, GDDR for PCIe
-// cards.
+// generations away. The kind of memory (MemoryKind, hardware/known_architectures.hpp) stands for the class: on the package,
+// as HBM is, for parts of data centres with NVLink, and beside it, as GDDR is, for PCIe cards. HBM3 and HBM4 are alike.
 #pragma once
 
 #include <array>
@@ -16,6 +16,7 @@
 
 #include "base/document/catalog.hpp"
 #include "hardware/chip.hpp"
+#include "hardware/known_architectures.hpp"
 
 namespace roofcast::hardware {
 
@@ -29,7 +30,7 @@ struct ChipKind {
   std::string architecture;
   std::string tensor_instruction;  // empty: not known
   double generation = 0.0;
-  bool hbm = false;
+  MemoryKind memory{};
   bool on_module = false;           // with its processor: another kind of host
   std::array<double, 7> figures{};  // logarithms, of kFigures; NaN: not known
   // Logarithm of B an SM, of the chip before it was changed; NaN: not known.

@@ -49,6 +49,13 @@ std::optional<std::int64_t> token(std::string_view word) {
   return number<std::int64_t>(word);
 }
 
+// The window of a grid of attention: 0 for none.
+std::int64_t window_of(const CorrectionGrid& grid) {
+  const auto texts = words(grid.of, " ");
+  const bool attends = grid.op == "prefill" || grid.op == "decode";
+  return attends && texts.size() > 1 ? number<std::int64_t>(texts[1]).value_or(0) : 0;
+}
+
 std::optional<CorrectionKey> key_of(const CorrectionGrid& grid) {
   CorrectionKey key = correction_key(grid.op, {});
   for (const std::string_view word : words(grid.of, " ")) {
@@ -235,6 +242,12 @@ void Corrections::add(CorrectionGrid grid) {
   }
   index_.emplace_back(key, grids_.size());
   std::sort(index_.begin(), index_.end());
+  if (const std::int64_t window = window_of(grid); window > 0) {
+    const auto at = std::lower_bound(windows_.begin(), windows_.end(), window);
+    if (at == windows_.end() || *at != window) {
+      windows_.insert(at, window);
+    }
+  }
   grids_.push_back(std::move(grid));
 }
 

@@ -90,7 +90,11 @@ class Corrections {
   const std::vector<CorrectionGrid>& grids() const { return grids_; }
   void add(CorrectionGrid grid);  // in place of the one with its key
 
+  // Windows of attention that some grid was measured in, from the shortest on.
+  const std::vector<std::int64_t>& windows() const { return windows_; }
+
  private:
+  std::vector<std::int64_t> windows_;
   std::vector<std::pair<CorrectionKey, std::size_t>> index_;  // sorted
   std::vector<CorrectionGrid> grids_;
 };

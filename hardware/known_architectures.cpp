@@ -2,8 +2,11 @@
 #include "hardware/known_architectures.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <span>
@@ -127,6 +130,43 @@ void read_architecture(Fields& f, std::string& id) {
       fmt::format("no architecture is called \"{}\"{} (see `roofcast list architectures`; a new "
                   "one is a file architectures/NAME.yaml of the folder ROOFCAST_CATALOG)",
                   id, near ? base::did_you_mean(std::array{*near}) : ""));
+}
+
+namespace {
+
+constexpr MemoryKind kKinds[] = {{"HBM", true},   {"stacked DRAM", true}, {"SRAM", true},
+                                 {"GDDR", false}, {"LPDDR", false},       {"DDR", false}};
+
+char small(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
+bool letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+}  // namespace
+
+std::optional<MemoryKind> memory_kind(std::string_view type) {
+  for (const MemoryKind& kind : kKinds) {
+    const std::size_t length = kind.family.size();
+    if (type.size() >= length && (type.size() == length || !letter(type[length])) &&
+        std::equal(kind.family.begin(), kind.family.end(), type.begin(),
+                   [](char a, char b) { return small(a) == small(b); })) {
+      return kind;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string unknown_memory_text(std::string_view type) {
+  std::vector<std::string> families;
+  for (const MemoryKind& kind : kKinds) {
+    families.emplace_back(kind.family);
+  }
+  const auto letters = std::find_if(type.begin(), type.end(), digit);
+  const std::string family(type.begin(), letters);
+  const auto near = base::nearest_name(family, families);
+  return fmt::format(
+      "unknown kind of memory \"{}\"; expects {}, and perhaps a generation{}", type,
+      fmt::join(families, ", "),
+      near ? fmt::format("; did you mean \"{}{}\"?", *near, std::string(letters, type.end())) : "");
 }
 
 }  // namespace roofcast::hardware

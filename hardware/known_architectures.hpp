@@ -6,10 +6,14 @@
 //
 // An architecture may have several kinds of dies. Lists of `sm` have a value for each kind. What stands in `assumed` has no
 // document behind it.
+//
+// Kinds of memory are the other names that place a chip among others (hardware/chip_distance.hpp).
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/document/catalog.hpp"
@@ -46,5 +50,19 @@ const ChipArchitecture* architecture_called(const std::string& id);
 void read_architecture(base::Fields& f, std::string& id);
 
 base::Catalog architecture_catalog();
+
+// The kind of a chip's memory: the `type` of its `hbm`, for example HBM3e. It is a family, in capital or small letters, and then
+// perhaps a generation, which does not start with a letter. It changes no rate: these are figures of the chip.
+//
+//   on the package      HBM, stacked DRAM, SRAM
+//   beside the package  GDDR, LPDDR, DDR
+struct MemoryKind {
+  std::string_view family;
+  bool on_package = false;
+};
+// None where the family is not known.
+std::optional<MemoryKind> memory_kind(std::string_view type);
+// unknown kind of memory "HBN3"; expects HBM, …; did you mean "HBM3"?
+std::string unknown_memory_text(std::string_view type);
 
 }  // namespace roofcast::hardware

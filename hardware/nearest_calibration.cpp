@@ -206,7 +206,8 @@ Node uncapped(Node chip) {
 ChipKind placed(const Node& chip, const std::string& id, const ChipKind& kind) {
   const auto entry = base::built_in_entry(chip_catalog(), id);
   const auto was = entry ? kind_of(*entry) : std::nullopt;
-  const bool alike = was && was->vendor == kind.vendor && was->hbm == kind.hbm &&
+  const bool alike = was && was->vendor == kind.vendor &&
+                     was->memory.on_package == kind.memory.on_package &&
                      was->generation == kind.generation;
   return apart_from_die(alike ? *was : kind_before(chip).value_or(kind));
 }
@@ -239,7 +240,8 @@ struct Sources {
     placed_at = placed(chip, own_id, *kind);
     for (const ReferenceChip& other : measured_chips()) {
       const double far = hardware::distance(*placed_at, other.of_any_die);
-      const bool own = other.id == own_id && other.kind.hbm == kind->hbm &&
+      const bool own = other.id == own_id &&
+                       other.kind.memory.on_package == kind->memory.on_package &&
                        other.kind.generation == kind->generation;
       if (is_known(other.id, other.kind) && !is_changed && (own || far < distance)) {
         distance = far;

@@ -25,6 +25,16 @@ std::int64_t token_of(E value) {
 double log2_of(double x) { return std::log2(std::max(x, 1.0)); }
 double log2_of(std::int64_t x) { return log2_of(static_cast<double>(x)); }
 
+// Keys before and at the last query.
+std::int64_t all_keys(const PrefillAttention& op) { return op.new_tokens + op.cached_tokens; }
+std::int64_t all_keys(const DecodeAttention& op) { return op.context; }
+
+// The window of attention, where it hides keys: else 0, since kernels leave a mask that hides nothing away.
+template <class Attention>
+std::int64_t hiding_window(const Attention& op) {
+  return op.heads.window < all_keys(op) ? op.heads.window : 0;
+}
+
 // Calls visit(name, {tokens…}, {coordinates…}) for an operator that has a grid.
 template <class Visit>
 void locate(const Operator& op, Visit visit) {
@@ -44,13 +54,13 @@ void locate(const Operator& op, Visit visit) {
           [&](const PrefillAttention& o) {
             if (!o.heads.bidirectional) {
               visit("prefill",
-                    {o.heads.qk_dim, o.heads.window, token(o.heads.cache), token(multiplied(o))},
-                    {log2_of(o.sequences), log2_of(o.new_tokens + o.cached_tokens),
-                     log2_of(o.heads.kv_heads), log2_of(o.heads.query_heads / o.heads.kv_heads)});
+                    {o.heads.qk_dim, hiding_window(o), token(o.heads.cache), token(multiplied(o))},
+                    {log2_of(o.sequences), log2_of(all_keys(o)), log2_of(o.heads.kv_heads),
+                     log2_of(o.heads.query_heads / o.heads.kv_heads)});
             }
           },
           [&](const DecodeAttention& o) {
-            visit("decode", {o.heads.qk_dim, o.heads.window, token(o.heads.cache)},
+            visit("decode", {o.heads.qk_dim, hiding_window(o), token(o.heads.cache)},
                   {log2_of(o.sequences * o.heads.kv_heads), log2_of(o.context),
                    log2_of(o.heads.query_heads / o.heads.kv_heads)});
           },
@@ -140,10 +150,12 @@ Operator operator_at(const Operator& like, const hardware::LogShape& shape) {
                    o.n = std::max<std::int64_t>(1, whole(2) / o.k);
                  },
                  [&](PrefillAttention& o) {
+                   o.heads.window = hiding_window(o);
                    o.sequences = whole(0), o.new_tokens = whole(1), o.cached_tokens = 0;
                    heads(o.heads, whole(2), whole(3));
                  },
                  [&](DecodeAttention& o) {
+                   o.heads.window = hiding_window(o);
                    o.sequences = whole(0), o.context = whole(1), o.repeated = false;
                    heads(o.heads, 1, whole(2));
                  },
@@ -174,32 +186,76 @@ std::optional<double> grid_log(const Operator& op, const hardware::Corrections& 
   return grid != nullptr ? std::optional(log_factor(*grid, *site)) : std::nullopt;
 }
 
-// Attention in a window that was not measured: one that holds all keys is none, and decode in another one is decode over as
-// many keys as it holds.
-std::optional<double> without_window(const Operator& op, const hardware::Corrections& known) {
-  if (const auto* prefill = std::get_if<PrefillAttention>(&op)) {
-    PrefillAttention whole = *prefill;
-    const std::int64_t window = std::exchange(whole.heads.window, 0);
-    return window >= whole.new_tokens + whole.cached_tokens ? grid_log(whole, known) : std::nullopt;
+// What attention without a window says of attention in one. Prefill: the less, the more octaves of keys are hidden. Decode: all,
+// over as many keys as the window holds.
+std::optional<double> windowless_log(PrefillAttention op, const hardware::Corrections& known) {
+  const double hidden = log2_of(all_keys(op)) - log2_of(std::exchange(op.heads.window, 0));
+  const auto log = grid_log(op, known);
+  return log ? std::optional(*log * std::max(0.0, 1.0 - hidden / hardware::CorrectionGrid::kReach))
+             : std::nullopt;
+}
+std::optional<double> windowless_log(DecodeAttention op, const hardware::Corrections& known) {
+  op.context = std::exchange(op.heads.window, 0);
+  return grid_log(op, known);
+}
+
+// Octaves above a window within which keys become so many that its kernels have their own correction.
+constexpr double kOwnKernels = 0.3219280948873623;  // log2 1.25
+
+// Attention in a window that hides keys. Windows are logarithms to base 2.
+template <class Attention>
+std::optional<double> windowed_log(const Attention& op, const hardware::Corrections& known) {
+  const double keys = log2_of(all_keys(op));
+  if (keys - log2_of(op.heads.window) >= kOwnKernels) {
+    if (const auto own = grid_log(op, known)) {
+      return own;
+    }
   }
-  if (const auto* decode = std::get_if<DecodeAttention>(&op)) {
-    DecodeAttention whole = *decode;
-    whole.context = std::min(whole.context, std::exchange(whole.heads.window, 0));
-    return grid_log(whole, known);
+  const auto whole = windowless_log(op, known);
+  struct Node {
+    double window;
+    double log;
+  };
+  std::optional<Node> below;
+  Node above{keys, whole.value_or(0.0)};
+  for (const std::int64_t window : known.windows()) {
+    Attention measured = op;
+    measured.heads.window = window;
+    const auto own = hiding_window(measured) > 0 ? grid_log(measured, known) : std::nullopt;
+    if (!own) {
+      continue;
+    }
+    const double at = log2_of(window);
+    const double share = std::min(1.0, (keys - at) / kOwnKernels);
+    const Node node{at, std::lerp(whole.value_or(0.0), *own, share)};
+    if (window > op.heads.window) {
+      above = node;
+      break;
+    }
+    below = node;
   }
-  return std::nullopt;
+  if (!below) {
+    return above.window < keys ? above.log : whole;
+  }
+  const double share = (log2_of(op.heads.window) - below->window) / (above.window - below->window);
+  return std::lerp(below->log, above.log, share);
 }
 
 // A GEMM in fp16, where none was measured, is what one in bf16 is: kernels, tiles, bytes and rates are the same. (int8 is not
 // like fp8: with fp8's corrections roofcast-bench's rows are forecast worse.)
 std::optional<double> measured_log(const Operator& op, const hardware::Corrections& known) {
+  if (const auto* prefill = std::get_if<PrefillAttention>(&op);
+      prefill != nullptr && !prefill->heads.bidirectional && hiding_window(*prefill) > 0) {
+    return windowed_log(*prefill, known);
+  }
+  if (const auto* decode = std::get_if<DecodeAttention>(&op);
+      decode != nullptr && hiding_window(*decode) > 0) {
+    return windowed_log(*decode, known);
+  }
   const auto* gemm = std::get_if<Gemm>(&op);
   const auto measured = grid_log(op, known);
-  if (measured) {
+  if (measured || gemm == nullptr) {
     return measured;
-  }
-  if (gemm == nullptr) {
-    return without_window(op, known);
   }
   if (gemm->activations != base::NumberFormat::fp16 || gemm->weights != gemm->activations) {
     return std::nullopt;

@@ -19,8 +19,21 @@
 // fill the same tile of rows: there it stays what it is for the fewest. With keys for each KV head, one query has
 // kernels of its own.
 //
-// A window that was not measured and holds all keys takes the grid without a window; so does decode in another one, with as
-// many keys as the window holds. Other operators have no grid. A GEMM with widened weights that was not measured takes the correction of the one
+// Kernels leave a window that hides no key away: such attention has the grid without a window. Attention in a window that
+// hides keys is interpolated in ln w between measured windows wᵢ < K and all keys K; below the shortest one it is level:
+//
+//   g(w) = (1 − t)·gᵢ + t·gⱼ,   t = ln(w / wᵢ) / ln(wⱼ / wᵢ),   wᵢ ≤ w < wⱼ
+//   gᵢ   = s·own + (1 − s)·g₀,   s = min(1, ln(K / wᵢ) / ln 1.25);   at wⱼ = K it is g₀
+//
+//   own  –  the grid of window wᵢ
+//   g₀   –  what the grid without a window says: of decode, with as many keys as the window holds; of prefill at K, less by a
+//           quarter for each octave of K / w
+//
+// So nothing jumps between two windows or contexts, and a measured window has its own correction from K = 1.25·w on. With the
+// grids left out, an H100 in a window of 8192 under vLLM is forecast within a median of 3 % in prefill of 16384 tokens (own
+// grid: 4 %), and of 12 to 15 % in decode of 32768 and 65536 (own: 1 to 2 %), too short. Intervals do not know this.
+//
+// Operators of other kinds that were not measured have no grid. A GEMM with widened weights takes the correction of the one
 // without widening, as far as its products take the time. A collective of the library that leaves its domain has none.
 // A corrected time stays above what the datasheet of the chip allows: FLOP / dense peak, DRAM bytes / bandwidth.
 #pragma once

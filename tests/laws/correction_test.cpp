@@ -110,4 +110,86 @@ TEST_CASE("Four of five nodes of any correction are within a factor of twelve", 
   }
 }
 
+namespace {
+
+std::int64_t keys_of(const workloads::PrefillAttention& op) { return op.new_tokens; }
+std::int64_t keys_of(const workloads::DecodeAttention& op) { return op.context; }
+
+// Windows one by one around those of real models and around all keys, and others between.
+std::vector<std::int64_t> windows_up_to(std::int64_t keys) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t w = 16; w <= keys + 1; ++w) {
+    const auto near = [&](std::int64_t real) { return std::abs(w - real) <= 3; };
+    if (w < 300 || near(1024) || near(4096) || near(8192) || near(keys) || w % 997 < 2) {
+      all.push_back(w);
+    }
+  }
+  return all;
+}
+
+// Visits prefill and decode of several shapes on every measured platform.
+template <class Visit>
+void visit_attention(Visit visit) {
+  for (const sim::Platform* p : measured_platforms()) {
+    for (const std::int64_t dim : {64, 128, 192, 256}) {
+      for (const auto cache : {base::NumberFormat::bf16, base::NumberFormat::fp8}) {
+        const workloads::AttentionHeads heads{32, 4, dim, dim, 0, 8 * dim, cache};
+        for (const std::int64_t keys : {130, 170, 300, 1100, 10000, 65536}) {
+          visit(*p, workloads::PrefillAttention{heads, 2, keys, 0});
+          visit(*p, workloads::DecodeAttention{heads, 64, 1, keys});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+// The largest step is 4 % beside the key itself, two keys after a measured window begins to hide keys.
+TEST_CASE("One key more in a window changes the time of attention by a few percent", "[laws]") {
+  Violations law(0.05);
+  visit_attention([&](const sim::Platform& p, auto op) {
+    const auto time = [&](std::int64_t window) {
+      op.heads.window = window;
+      return models::cost_of(Operator(op), p.machine).time;
+    };
+    for (const std::int64_t window : windows_up_to(keys_of(op))) {
+      const double step = std::abs(time(window + 1) / time(window) - 1.0);
+      law.add(step - 1.0 / static_cast<double>(window), [&] {
+        return fmt::format("{}: {}, one key after {}", p.system.calibration.id,
+                           describe(Operator(op)), window);
+      });
+    }
+  });
+  ROOFCAST_CHECK_LAW(law);
+}
+
+TEST_CASE("A window that hides no key changes nothing", "[laws]") {
+  visit_attention([&](const sim::Platform& p, auto op) {
+    const base::Seconds without = models::cost_of(Operator(op), p.machine).time;
+    for (const std::int64_t more : {0, 1, 100000}) {
+      op.heads.window = keys_of(op) + more;
+      CHECK(models::cost_of(Operator(op), p.machine).time == without);
+    }
+  });
+}
+
+TEST_CASE("A window that was measured keeps its own correction", "[laws]") {
+  std::size_t measured = 0;
+  visit_attention([&](const sim::Platform& p, auto op) {
+    const hardware::Calibration& c = p.machine.calibration;
+    for (const std::int64_t window : {128, 1024, 8192}) {
+      op.heads.window = window;
+      const auto site = models::correction_site(Operator(op)).value();
+      const auto* own = c.corrections->find(site.key);
+      if (own != nullptr && 4 * keys_of(op) >= 5 * window) {
+        ++measured;
+        CHECK(models::correction_log(Operator(op), c) ==
+              Approx(c.corrections_share * models::log_factor(*own, site)).margin(1e-12));
+      }
+    }
+  });
+  CHECK(measured > 100);
+}
+
 }  // namespace roofcast::laws::laws_correction

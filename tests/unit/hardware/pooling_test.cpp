@@ -95,4 +95,31 @@ TEST_CASE("A distance says generations, memory and the figure that differs most"
         "of the generation of NVIDIA H200 SXM");
 }
 
+TEST_CASE("Only whether memory is on the package counts, and no capital letters", "[unit]") {
+  base::Node chip = base::load_entry(chip_catalog(), "h100_sxm");
+  const auto with = [&](const char* type) {
+    *chip.find_path("hbm.type") = base::scalar_node(type, {});
+    return kind_of(chip);
+  };
+  for (const char* type : {"HBM3", "hbm3", "HBM", "hbm4e", "stacked DRAM", "SRAM", "HBM4 next"}) {
+    INFO(type);
+    CHECK(distance(with(type).value(), kind("h100_sxm")) == 0.0);
+  }
+  for (const char* type : {"GDDR7", "gddr6x", "LPDDR5X", "DDR5"}) {
+    INFO(type);
+    CHECK(distance(with(type).value(), kind("h100_sxm")) == Approx(2.0));
+  }
+  CHECK_FALSE(with("HBMX").has_value());
+}
+
+TEST_CASE("An unknown kind of memory is refused with the nearest one", "[unit]") {
+  CHECK(unknown_memory_text("HBN3") ==
+        "unknown kind of memory \"HBN3\"; expects HBM, stacked DRAM, SRAM, GDDR, LPDDR, DDR, and "
+        "perhaps a generation; did you mean \"HBM3\"?");
+  for (const std::string& id : base::catalog_ids(chip_catalog())) {
+    INFO(id);
+    CHECK(memory_kind(base::load_entry(chip_catalog(), id).find_path("hbm.type")->text));
+  }
+}
+
 }  // namespace roofcast::unit_hardware_pooling
