@@ -38,7 +38,8 @@
 //   20       B  an SM and clock: 15 on H100, 19 on H200, 24 on B200; an L40S gets 11, the rate of its L2
 //
 // On L40S, whose L2 holds 96 MiB, 64 MiB of states take 34 us where 128 MiB take 407; with the others the L2 is hardly
-// faster than the memory.
+// faster than the memory. A B200, whose L2 is that of two dies, keeps less than this says: benchmarks with 96 and 128 MiB of
+// states are forecast 19 and 36 % too short (medians); from 32 MiB on the others are within 5 %.
 //
 // Valid for chunks of 64 to 256. Measured on B200 (state space) and five chips (delta rule); sources in
 // hardware/calibrated/generic.yaml. Triton kernels of the delta rule reach a fifth of the rate of the fused
