@@ -164,9 +164,10 @@ Work state_update_work(const workloads::StateUpdate& op) {
   const auto state = static_cast<double>(h.heads * h.key_dim * h.value_dim);
   const auto sequences = static_cast<double>(op.sequences);
   const auto tokens = static_cast<double>(op.tokens);
+  const double read = byte_count(state, op.copied ? base::NumberFormat::bf16 : h.state);
   return work(
       update_flop(h.kind) * state * sequences * tokens,
-      sequences * ((1.0 + tokens) * byte_count(state, h.state) + tokens * recurrent_row_bytes(h)));
+      sequences * (read + tokens * byte_count(state, h.state) + tokens * recurrent_row_bytes(h)));
 }
 
 // Thread i of a warp reads the bytes from i · step on. Sectors that overlap are counted once: next to each other they are

@@ -144,7 +144,8 @@ OperatorRows::OperatorRows(std::string kind, const base::CsvTable& table)
       chip_(table.column("system")),
       stack_(table.column("fw")),
       format_(table.column(columns_of(kind_).format)),
-      cells_(table) {
+      cells_(table),
+      neighbours_(kind_ == "gemm_power" ? PowerNeighbours(table) : PowerNeighbours()) {
   for (const std::string_view name : columns_of(kind_).shape) {
     shape_.push_back(table.column(name));
   }
@@ -230,6 +231,7 @@ MeasuredOperator OperatorRows::row(std::size_t row) const {
   }
   if (kind_ == "gemm_power") {
     measured.measured_w = base::parse_number(text(row, "power_w")).value_or(0.0);
+    measured.neighbours = neighbours_.of(row);
     if (!(measured.measured_w > 0.0)) {
       measured.reason = "no measured power";
       return measured;

@@ -43,6 +43,7 @@
 #include "calibrate/operators/expert_kernels.hpp"
 #include "calibrate/operators/expert_load.hpp"
 #include "calibrate/operators/operator_settings.hpp"
+#include "calibrate/operators/power_neighbours.hpp"
 #include "calibrate/operators/shape_cells.hpp"
 #include "workloads/architecture/precision.hpp"
 #include "workloads/graph/operator.hpp"
@@ -60,10 +61,11 @@ struct MeasuredOperator {
   std::vector<workloads::Operator> operators;  // run one after the other
   HostLaunches host;                           // no faster than this
   double measured_s = 0.0;
-  double measured_w = 0.0;  // mean power, of rows that are of power
-  double overhead_s = 0.0;  // of the measurement, beside the operators
-  bool untuned = false;     // no parameters are fitted to it
-  std::string reason;       // why there is no prediction; empty when there is one
+  double measured_w = 0.0;           // mean power, of rows that are of power
+  std::vector<PowerRun> neighbours;  // of such rows: the same weights with fewer and with more rows
+  double overhead_s = 0.0;           // of the measurement, beside the operators
+  bool untuned = false;              // no parameters are fitted to it
+  std::string reason;                // why there is no prediction; empty when there is one
 };
 
 // The kinds that can be read: "gemm", "gemm_power", "attention_context", "attention_generation", "mla_context",
@@ -106,6 +108,7 @@ class OperatorRows {
   std::vector<std::size_t> latencies_;
   double unit_s_ = 0.0;
   ShapeCells cells_;
+  PowerNeighbours neighbours_;  // none but of rows of power
   mutable ExpertLoads loads_;
   mutable ExpertKernels kernels_;
   mutable OperatorConventions conventions_;

@@ -14,6 +14,7 @@ constexpr double kMostRuns = 3000;
 constexpr double kSensorSecond = 1.0;
 constexpr std::int64_t kFirstRows = 8192;
 constexpr double kHostPace = 0.6e-3;  // seconds
+constexpr double kLeastShare = 0.75;
 
 // Sets of weights in a run.
 double weights_of(const MeasuredOperator& measured, const workloads::Gemm& gemm,
@@ -27,6 +28,25 @@ double weights_of(const MeasuredOperator& measured, const workloads::Gemm& gemm,
   return std::clamp(std::ceil(machine.l2_capacity / one), 1.0, std::max(1.0, copies));
 }
 
+bool too_short(const MeasuredOperator& measured, const workloads::Gemm& gemm, double seconds,
+               const models::Machine& machine) {
+  const bool sustained = measured.stack == kBench;  // for 3 s, whatever the shape
+  return !sustained && kMostRuns * weights_of(measured, gemm, machine) * seconds < kSensorSecond;
+}
+
+// Whether a row draws less than its neighbour by more than its rate is lower.
+bool draws_too_little(const MeasuredOperator& measured, const workloads::Gemm& gemm,
+                      const PowerRun& beside, const models::Machine& machine) {
+  workloads::Gemm other = gemm;
+  other.m = beside.m;
+  if (too_short(measured, other, beside.seconds, machine)) {
+    return false;
+  }
+  const double rate = static_cast<double>(gemm.m) / measured.measured_s;
+  const double rate_beside = static_cast<double>(beside.m) / beside.seconds;
+  return measured.measured_w < kLeastShare * std::min(1.0, rate / rate_beside) * beside.watts;
+}
+
 }  // namespace
 
 std::string reason_against_power(const MeasuredOperator& measured, const models::Machine& machine) {
@@ -34,9 +54,7 @@ std::string reason_against_power(const MeasuredOperator& measured, const models:
     return measured.chip + " has no published TDP";
   }
   const auto& gemm = std::get<workloads::Gemm>(measured.operators.back());
-  const bool sustained = measured.stack == kBench;  // for 3 s, whatever the shape
-  if (!sustained &&
-      kMostRuns * weights_of(measured, gemm, machine) * measured.measured_s < kSensorSecond) {
+  if (too_short(measured, gemm, measured.measured_s, machine)) {
     return "runs of less than the second that the power sensor averages";
   }
   if (measured.stack == "vllm" && measured.format == "fp8_block" &&
@@ -47,7 +65,10 @@ std::string reason_against_power(const MeasuredOperator& measured, const models:
   if (measured.stack == "trtllm" && (packed || gemm.m >= kFirstRows)) {
     return "the power sensor averages the pause before it";
   }
-  return {};
+  const bool little = std::any_of(
+      measured.neighbours.begin(), measured.neighbours.end(),
+      [&](const PowerRun& run) { return draws_too_little(measured, gemm, run, machine); });
+  return little ? "draws too little beside the same weights with fewer or more rows" : "";
 }
 
 double predicted_w(const MeasuredOperator& measured, const models::Machine& machine) {

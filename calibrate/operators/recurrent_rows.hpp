@@ -8,6 +8,10 @@
 //   - TensorRT-LLM's causal_conv1d_fn gives each sequence and channel to a CTA that costs 704 tokens at least
 //   - its gdn rows stir the channels of one of queries, keys and values at a time: key heads · head_k_dim
 //   - the delta rule runs in chunks of 64 tokens; states are fp32
+//   - a row is of a kernel that ran just before on the same states and rows, which the L2 still holds a part of
+//   - convolutions write over their rows, but vLLM's causal_conv1d_fn to others
+//   - TensorRT-LLM's fused_recurrent_gated_delta_rule is given states in bf16 and writes new ones in fp32, 6 bytes an element
+//     for the 8 of a model: 3.9 TB/s counted as 8 would be 117 % of an H100's bandwidth (collector/trtllm/collect_gdn.py)
 #pragma once
 
 #include <functional>

@@ -162,10 +162,14 @@ Operator operator_at(const Operator& like, const hardware::LogShape& shape) {
                  [&](StateScan& o) {
                    o.sequences = whole(0), o.tokens = whole(1), o.heads.heads = whole(2);
                  },
-                 [&](StateUpdate& o) { o.sequences = whole(0), o.heads.heads = whole(1); },
+                 [&](StateUpdate& o) {
+                   o.sequences = whole(0), o.heads.heads = whole(1);
+                   o.repeated = o.copied = false;
+                 },
                  [&](Elementwise& o) {
                    o.read_bytes = o.written_bytes = std::exp2(shape[0]);
                    o.flop = std::exp2(shape[1]) * o.written_bytes;
+                   o.repeated_bytes = 0.0;
                  },
                  [&](Collective& o) {
                    o.rows *= std::exp2(shape[0]) / o.bytes;

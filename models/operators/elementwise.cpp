@@ -11,14 +11,14 @@ constexpr std::int64_t kMostChoices = 16;  // the most experts a token that one 
 constexpr double kSortKernels = 6.0;
 constexpr double kSortClocks = 11.0;  // clocks of an SM for one score
 
-// `kernels` kernels in a row that together do `work`.
-Cost streaming_cost(const Work& work, double kernels, const Machine& machine, Anatomy* anatomy) {
+// `kernels` kernels in a row that together do `work` and find the share `resident` of its bytes in the L2.
+Cost streaming_cost(const Work& work, double kernels, double resident, const Machine& machine,
+                    Anatomy* anatomy) {
   Cost cost;
   cost.flop = work.flop;
   cost.dram_bytes = work.bytes;
   cost.launch = kernels * machine.calibration.launch;
   cost.fill = kernels * machine.calibration.elementwise_fill_trips * machine.dram_latency;
-  const double resident = resident_share(work.bytes, machine);
   if (resident > 0.0) {
     cost.l2 = resident * work.bytes / machine.l2;
     cost.dram_bytes = (1.0 - resident) * work.bytes;
@@ -50,8 +50,18 @@ double resident_share(base::Bytes bytes, const Machine& machine) {
              : 0.0;
 }
 
+double repeated_share(base::Bytes touched, const Machine& machine) {
+  return machine.l2_capacity.si() > 0.0
+             ? std::clamp(2.0 - 1.5 * (touched / machine.l2_capacity), 0.0, 1.0)
+             : 0.0;
+}
+
 Cost elementwise_cost(const workloads::Elementwise& op, const Machine& machine, Anatomy* anatomy) {
-  const Cost cost = streaming_cost(elementwise_work(op), 1.0, machine, anatomy);
+  const Work work = elementwise_work(op);
+  const double resident = op.repeated_bytes > 0.0
+                              ? repeated_share(op.repeated_bytes * base::byte, machine)
+                              : resident_share(work.bytes, machine);
+  const Cost cost = streaming_cost(work, 1.0, resident, machine, anatomy);
   if (anatomy != nullptr) {
     anatomy->add(&Cost::compute, Cause::vector, "FLOP", cost.compute);
     anatomy->sectors = sectors_of_request(op);
@@ -67,8 +77,9 @@ Cost expert_routing_cost(const workloads::ExpertRouting& op, const Machine& mach
   const double kernels = op.alternative_kernel ? c.alternative_moe_kernels : c.moe_kernels;
   const double row_clocks = op.alternative_kernel ? c.alternative_row_clocks : c.row_clocks;
   const bool blocks = op.activations == base::NumberFormat::fp8_block;
-  Cost cost = streaming_cost(expert_routing_work(op), kernels + (sorts ? kSortKernels : 0.0),
-                             machine, anatomy);
+  const Work work = expert_routing_work(op);
+  Cost cost = streaming_cost(work, kernels + (sorts ? kSortKernels : 0.0),
+                             resident_share(work.bytes, machine), machine, anatomy);
   if (op.searched_experts > 0) {
     const double clocks = blocks ? c.block_expert_clocks
                           : base::facts(op.activations).math == base::MathType::fp4

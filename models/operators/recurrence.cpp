@@ -7,6 +7,7 @@
 
 #include "base/integers.hpp"
 #include "models/operators/anatomy.hpp"
+#include "models/operators/elementwise.hpp"
 #include "models/work.hpp"
 
 namespace roofcast::models {
@@ -15,6 +16,7 @@ using workloads::Recurrence;
 
 namespace {
 
+constexpr double kStateBytesPerClock = 20.0;  // of an SM that updates states in the L2
 constexpr double kFlopPerDecay = 8.0;  // of a selective scan: one exponential (models/work.hpp)
 
 // Tokens of a block: a selective scan of few tokens has smaller ones.
@@ -24,6 +26,14 @@ std::int64_t block_of(const workloads::StateScan& op) {
              ? op.chunk
              : std::min(op.chunk, static_cast<std::int64_t>(std::bit_ceil(
                                       std::max(kSmallest, static_cast<std::uint64_t>(op.tokens)))));
+}
+
+// Share of its bytes that an update finds in the L2. States that are written in place are the same bytes twice.
+double share_in_l2(const workloads::StateUpdate& op, base::Bytes moved, const Machine& machine) {
+  const auto& h = op.heads;
+  const auto elements = static_cast<double>(op.sequences * h.heads * h.key_dim * h.value_dim);
+  const base::Bytes twice = op.copied ? base::Bytes{} : base::bytes_of(elements, h.state);
+  return op.repeated ? repeated_share(moved - twice, machine) : 0.0;
 }
 
 }  // namespace
@@ -98,15 +108,21 @@ Cost state_update_cost(const workloads::StateUpdate& op, const Machine& machine,
   cost.fill = c.update_fill_trips * machine.dram_latency;
   cost.compute = work.flop / machine.peak[static_cast<std::size_t>(base::MathType::fp32)];
   const auto lanes = static_cast<double>(op.sequences * op.heads.heads);
-  cost.dram = work.bytes / machine.dram_rate(lanes);
+  const double found = share_in_l2(op, work.bytes, machine);
+  if (found > 0.0) {
+    cost.l2 = found * work.bytes /
+              base::min(machine.l2, kStateBytesPerClock * machine.sms * base::byte * machine.clock);
+  }
+  cost.dram_bytes = (1.0 - found) * work.bytes;
+  cost.dram = cost.dram_bytes / machine.dram_rate(lanes);
   cost.flop = work.flop;
-  cost.dram_bytes = work.bytes;
   combine(cost, c.overlap_exponent);
   if (anatomy != nullptr) {
     anatomy->blocks = anatomy->loading = lanes;
     anatomy->add(&Cost::fill, Cause::fill, "kernel that starts and ends", cost.fill);
     anatomy->add(&Cost::compute, Cause::vector, "FLOP", cost.compute);
-    anatomy->add_dram(cost, work.bytes, machine);
+    anatomy->add(&Cost::l2, Cause::l2, "bytes that the run before left in the L2", cost.l2);
+    anatomy->add_dram(cost, cost.dram_bytes, machine);
   }
   return cost;
 }

@@ -27,6 +27,20 @@
 // Update in decode: the state is read and written once, a stream at DRAM rate. Each further token of a
 // sequence writes one more state, which is kept until the accepted tokens are known.
 //
+// An iteration of a model finds its states in memory: the weights of the other layers have replaced them in the L2. A
+// benchmark repeats an update on the same states, of which the L2 still holds a share (models/operators/elementwise.hpp):
+//
+//   l2    = share · bytes / min(L2 rate, 20 · SMs · clock)
+//   dram  = (1 − share) · bytes / DRAM rate
+//   share = repeated_share(touched)            0 in a model
+//
+//   touched  B  bytes less those of states that are written in place
+//   20       B  an SM and clock: 15 on H100, 19 on H200, 24 on B200; an L40S gets 11, the rate of its L2
+//
+// On L40S, whose L2 holds 96 MiB, 64 MiB of states take 34 us where 128 MiB take 407; with the others the L2 is hardly
+// faster than the memory. A B200, whose L2 is that of two dies, keeps less than this says: benchmarks with 96 and 128 MiB of
+// states are forecast 19 and 36 % too short (medians); from 32 MiB on the others are within 5 %.
+//
 // Valid for chunks of 64 to 256. Measured on B200 (state space) and five chips (delta rule); sources in
 // hardware/calibrated/generic.yaml. Triton kernels of the delta rule reach a fifth of the rate of the fused
 // ones. A stack that runs them has delta_scan_rate = 1.2.

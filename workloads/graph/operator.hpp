@@ -125,11 +125,14 @@ struct StateScan {
   friend bool operator==(const StateScan&, const StateScan&) = default;
 };
 
-// The recurrence of decoding sequences: `tokens` updates of each state (1 + draft tokens).
+// The recurrence of decoding sequences: `tokens` updates of each state (1 + draft tokens). `repeated`: as DecodeAttention's.
+// `copied`: states are read in 16 bits and written to another place; only in benchmarks.
 struct StateUpdate {
   RecurrentHeads heads;
   std::int64_t sequences = 0;
   std::int64_t tokens = 1;
+  bool repeated = false;
+  bool copied = false;
   friend bool operator==(const StateUpdate&, const StateUpdate&) = default;
 };
 
@@ -142,6 +145,9 @@ struct Elementwise {
   // Threads next to each other read elements this far apart: strided access. 1: next to each other.
   std::int64_t stride = 1;
   std::int64_t element_bytes = 4;  // that a thread reads at once
+  // Different bytes of a kernel that a benchmark repeats: what is written over what was read counts once. 0: a model's
+  // kernel, which runs on what another one left.
+  double repeated_bytes = 0.0;
   friend bool operator==(const Elementwise&, const Elementwise&) = default;
 };
 

@@ -256,7 +256,25 @@ TEST_CASE("Kernels of recurrent layers become the operators that layers are made
   };
   CHECK(stirred("4096").read_bytes == 2.0 * 10240 * (2 * 4096 + 2 * 3));
   CHECK(stirred("4096").flop == 8.0 * 10240 * 2 * 4096);
+  CHECK(stirred("4096").repeated_bytes == stirred("4096").read_bytes);  // written in place
   CHECK(stirred("1").flop == 8.0 * 10240 * 2 * 704);
+  const auto delta = [](const std::string& stack, const std::string& kernel) {
+    return first_row("gdn",
+                     "system,fw,kernel_source,batch_size,seq_len,d_conv,num_k_heads,head_k_dim,"
+                     "num_v_heads,head_v_dim,latency_ms\nl40s," +
+                         stack + "," + kernel + ",2,100,4,16,128,32,128,0.1\n")
+        .operators.at(0);
+  };
+  const workloads::RecurrentHeads heads{workloads::Recurrence::delta, 32, 16, 128, 128,
+                                        base::NumberFormat::fp32};
+  CHECK(delta("vllm", "fused_recurrent_gated_delta_rule_packed_decode") ==
+        workloads::Operator(workloads::StateUpdate{heads, 2, 1, true, false}));
+  CHECK(delta("trtllm", "fused_recurrent_gated_delta_rule") ==
+        workloads::Operator(workloads::StateUpdate{heads, 2, 1, true, true}));
+  const auto out = std::get<workloads::Elementwise>(delta("vllm", "causal_conv1d_fn"));
+  CHECK(out.repeated_bytes == out.read_bytes + 2.0 * 200 * 8192);
+  const auto over = std::get<workloads::Elementwise>(delta("vllm", "causal_conv1d_update"));
+  CHECK(over.repeated_bytes == over.read_bytes);
   CHECK(mamba("mystery", "1").reason == "kernel mystery is not modelled");
 }
 

@@ -56,6 +56,38 @@ TEST_CASE("Rows of TensorRT-LLM that follow a pause are not compared", "[unit]")
   CHECK_THAT(reason("h200_sxm,trtllm,fp8_block,64,8192,8192,0.9,500"), ContainsSubstring("pause"));
 }
 
+// Twice the rows in twice the time: the same rate. Half the rate may draw half the power.
+TEST_CASE("A row's power falls by no more than its rate beside the same weights with other rows",
+          "[unit]") {
+  const auto reason_of = [](const std::string& last) {
+    const base::CsvTable table = base::parse_csv(
+        "system,fw,gemm_dtype,m,n,k,latency_ms,power_w\n"
+        "h200_sxm,vllm,fp8_block,32768," +
+            last +
+            "\n"
+            "h200_sxm,vllm,fp8_block,32768,4096,8192,6.0,690\n"
+            "h200_sxm,vllm,fp8_block,16384,8192,8192,6.0,680\n",
+        "gemm_power");
+    return calibrate::reason_against(calibrate::OperatorRows("gemm_power", table).row(0), h200());
+  };
+  CHECK_THAT(reason_of("8192,8192,12.0,458"), ContainsSubstring("too little"));
+  CHECK(reason_of("8192,8192,12.0,520").empty());
+  CHECK(reason_of("8192,8192,24.0,260").empty());
+  CHECK_THAT(reason_of("8192,8192,24.0,250"), ContainsSubstring("too little"));
+  CHECK(reason_of("8192,1024,12.0,250").empty());  // nothing beside it
+}
+
+// What takes less than a second has the power of what was before it.
+TEST_CASE("A neighbour that the sensor did not see says nothing", "[unit]") {
+  const base::CsvTable table = base::parse_csv(
+      "system,fw,gemm_dtype,m,n,k,latency_ms,power_w\n"
+      "h200_sxm,vllm,fp8_block,2048,4096,4096,0.7,300\n"
+      "h200_sxm,vllm,fp8_block,1024,4096,4096,0.3,690\n",
+      "gemm_power");
+  CHECK(calibrate::reason_against(calibrate::OperatorRows("gemm_power", table).row(0), h200())
+            .empty());
+}
+
 TEST_CASE("Power of a chip without a TDP is not predicted", "[unit]") {
   models::Machine machine = h200();
   machine.power = {};

@@ -10,6 +10,7 @@
 #include "models/work.hpp"
 #include "tests/catch.hpp"
 #include "tests/laws/catalog.hpp"
+#include "tests/unit/models/round_machine.hpp"
 #include "workloads/architecture/parameters.hpp"
 #include "workloads/graph/graph.hpp"
 
@@ -84,6 +85,30 @@ TEST_CASE("A decode iteration reads and writes the state and cares for no contex
   // Each further token's state is kept until it is known how many are accepted.
   CHECK(models::state_update_work({super, 10, 4}).bytes.si() ==
         10.0 * (5 * 4'194'304.0 + 4 * rows));
+}
+
+// States of 4 194 304 B a sequence: two thirds of an L2 of 64 MB hold those of 10 sequences, which are read and written.
+// Of those of 40 nothing is left.
+TEST_CASE("States that a benchmark updates again and again are read from the L2 while they fit",
+          "[unit]") {
+  const workloads::RecurrentHeads super{Recurrence::ssm, 128, 8, 128, 64, NumberFormat::fp32};
+  auto machine = models::round_machine();
+  machine.l2 = base::BytesPerSecond::from_si(1.5e12);
+  const auto cost = [&](std::int64_t sequences, bool repeated) {
+    return models::state_update_cost({super, sequences, 1, repeated}, machine);
+  };
+  const base::Bytes all = models::state_update_work({super, 10, 1}).bytes;
+  CHECK(cost(10, false).dram_bytes == all);
+  CHECK(cost(10, false).l2.si() == 0.0);
+  CHECK(cost(10, true).dram_bytes.si() == 0.0);
+  CHECK(cost(10, true).l2.si() == Approx(all.si() / 1.5e12));
+  CHECK(cost(40, true).time == cost(40, false).time);
+  machine.l2 = base::BytesPerSecond::from_si(1e13);  // 100 SMs at 1 GHz take 20 B a clock
+  CHECK(cost(10, true).l2.si() == Approx(all.si() / 2e12));
+  // Read in bf16 and written elsewhere in fp32: 6 bytes an element, all of them different.
+  const workloads::StateUpdate copied{super, 10, 1, true, true};
+  CHECK(all - models::state_update_work(copied).bytes == 10.0 * 2 * 1'048'576.0 * base::byte);
+  CHECK(models::state_update_cost(copied, machine).dram_bytes.si() > 0.0);
 }
 
 // In-projection of Mamba: 2·8192 + 2·8·128 + 128; of the delta net: 2·32·128 + 2·16·128 + 2·32.

@@ -43,19 +43,44 @@ TEST_CASE("What fits in half the L2 moves at the L2's rate and costs the memory 
   CHECK(outside.l2.si() == 0.0);
 }
 
+// Two thirds of 64 MB are 42.7 MB, four thirds 85.3 MB; of 64 MB half is left.
+TEST_CASE(
+    "A repeated kernel finds all it touched up to two thirds of the L2, and nothing from four "
+    "thirds",
+    "[unit]") {
+  auto machine = round_machine();
+  machine.l2 = base::BytesPerSecond::from_si(4e12);
+  const auto repeated = [&](double touched) {
+    workloads::Elementwise op{40e6, 40e6, 0.0};
+    op.repeated_bytes = touched;
+    return models::elementwise_cost(op, machine);
+  };
+  CHECK(us(repeated(40e6).l2) == Approx(20.0));  // written over what was read
+  CHECK(repeated(40e6).dram_bytes.si() == 0.0);
+  CHECK(us(repeated(64e6).l2) == Approx(10.0));
+  CHECK(us(repeated(64e6).dram) == Approx(40.0));
+  CHECK(us(repeated(86e6).dram) == Approx(80.0));
+  CHECK(repeated(86e6).l2.si() == 0.0);
+  machine.l2_capacity = {};
+  CHECK(models::repeated_share(1.0 * base::byte, machine) == 0.0);
+}
+
 TEST_CASE("What a kernel takes does not jump where its bytes or tables leave the L2", "[unit]") {
   auto machine = round_machine();
   machine.l2 = base::BytesPerSecond::from_si(4e12);
-  double before[2] = {0.0, 0.0};
-  for (double mb = 20.0; mb < 80.0; mb *= 1.001) {
+  double before[3] = {0.0, 0.0, 0.0};
+  for (double mb = 20.0; mb < 100.0; mb *= 1.001) {
     workloads::TableLookup lookup;
     lookup.width = 128;
     lookup.rows = 1e6;
     lookup.distinct = mb * 1e6 / base::byte_count(128.0, lookup.format);
-    const double now[2] = {us(models::elementwise_cost({mb * 5e5, mb * 5e5, 0.0}, machine).time),
+    workloads::Elementwise again{mb * 5e5, mb * 5e5, 0.0};
+    again.repeated_bytes = mb * 1e6;
+    const double now[3] = {us(models::elementwise_cost({mb * 5e5, mb * 5e5, 0.0}, machine).time),
+                           us(models::elementwise_cost(again, machine).time),
                            us(models::table_lookup_cost(lookup, machine).time)};
     INFO(mb << " MB");
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 3; ++i) {
       CHECK((before[i] == 0.0 || std::abs(now[i] / before[i] - 1.0) < 0.01));
       before[i] = now[i];
     }
