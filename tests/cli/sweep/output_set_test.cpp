@@ -7,7 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/cli/program.hpp"
 
-namespace roofcast::cli::cli_output_set {
+namespace roofcast::cli::cli_sweep_output_set {
 namespace {
 
 // l.yaml, and s.yaml: a sweep of it.
@@ -114,4 +114,4 @@ TEST_CASE("What lies beside a result that is read is not replaced", "[cli]") {
   }
 }
 
-}  // namespace roofcast::cli::cli_output_set
+}  // namespace roofcast::cli::cli_sweep_output_set

@@ -76,7 +76,8 @@ TEST_CASE("A report says so where the sweep beside the result is not what was wr
   CHECK(contains(roofcast.run({"report", "a.csv", "-o", "b.html"}).err, said));
 }
 
-TEST_CASE("A sweep that is killed before its page is written leaves the old result whole", "[cli]") {
+TEST_CASE("A sweep that is killed before its page is written leaves the old result whole",
+          "[cli]") {
   const Program roofcast;
   if (!roofcast.exists()) {
     return;
