@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/document/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace roofcast::base {
 

@@ -14,8 +14,8 @@
 #include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/standard_streams.hpp"
-#include "base/document/utf8.hpp"
 #include "base/fnv.hpp"
+#include "base/utf8.hpp"
 
 namespace roofcast::base {
 namespace {

@@ -13,12 +13,10 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <map>
-#include <mutex>
+#include <deque>
 #include <random>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/document/problems.hpp"
 
@@ -27,41 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct KeptFiles {
-  std::mutex mutex;
-  bool protects = false;
-  std::string remedy;  // of those who want to replace what exists; empty: it is replaced
-  std::vector<fs::path> unfinished;  // may be replaced: an earlier run of the command wrote them
-  std::vector<fs::path> read;
-  std::vector<fs::path> written;
-  std::map<fs::path, Contents> contents;             // of those that were hashed
-  std::map<fs::path, std::vector<fs::path>> beside;  // what is written with a file
-};
-KeptFiles& kept_files() {
-  static KeptFiles files;
-  return files;
-}
-
-fs::path& redirected_to() {
-  static fs::path folder;
-  return folder;
-}
-
 BeforeNaming& before_naming() {
   static BeforeNaming call;
   return call;
-}
-
-void keep(std::vector<fs::path>& files, const fs::path& file) {
-  const std::scoped_lock lock(kept_files().mutex);
-  if (kept_files().protects && std::find(files.begin(), files.end(), file) == files.end()) {
-    files.push_back(file);
-  }
-}
-
-bool is_regular(const fs::path& file) {
-  std::error_code error;
-  return fs::is_regular_file(file, error);
 }
 
 // A process that was killed keeps its locks until its memory is freed.
@@ -77,11 +43,6 @@ std::optional<ino_t> inode(const fs::path& file) {
   throw InputError(
       fmt::format("error: another roofcast is writing {}: wait for it, or choose another name\n",
                   target.string()));
-}
-
-// A pipe that nobody reads would be waited for.
-[[noreturn]] void refuse_irregular(const fs::path& file) {
-  throw InputError(fmt::format("error: {} is no regular file: remove it\n", file.string()));
 }
 
 constexpr std::size_t kRandomDigits = 16;
@@ -101,54 +62,6 @@ void exchange(const char* from, const char* to) {
     const char* expected = from;
     if (slot.compare_exchange_strong(expected, to)) {
       return;
-    }
-  }
-}
-
-bool keeps(const fs::path& target) {
-  const std::scoped_lock lock(kept_files().mutex);
-  const std::vector<fs::path>& all = kept_files().unfinished;
-  return !kept_files().remedy.empty() &&
-         std::find(all.begin(), all.end(), real_path(target)) == all.end();
-}
-
-constexpr const char* kLocked = ".roofcast.part";  // of a part with a lock
-
-// That this process has read or written, that is a link to nothing, or that has too long a name.
-void refuse_target(const fs::path& target) {
-  std::error_code none;
-  if (const bool is_there = fs::exists(output_path(target) += kLocked, none);
-      !is_there && none == std::errc::filename_too_long) {
-    throw InputError(fmt::format("error: {}: the name is too long\n", target.string()));
-  }
-  if (!outputs_are_redirected() && fs::is_symlink(target, none) && !fs::exists(target, none)) {
-    throw InputError(
-        fmt::format("error: {} is a link to a file that is not there: remove it, or "
-                    "choose another name\n",
-                    target.string()));
-  }
-  const std::scoped_lock lock(kept_files().mutex);
-  const auto is_target = [&](const fs::path& f) {
-    std::error_code error;
-    return fs::equivalent(f, target, error);
-  };
-  if (std::any_of(kept_files().read.begin(), kept_files().read.end(), is_target) ||
-      std::any_of(kept_files().written.begin(), kept_files().written.end(), is_target)) {
-    throw InputError(
-        fmt::format("error: {} is an input or another output of this command, and would be lost: "
-                    "choose another name\n",
-                    target.string()));
-  }
-}
-
-// What lies beside a file that is replaced is not of the new one, also if this process ends before it writes its own.
-void remove_old_beside(const fs::path& target) {
-  const std::scoped_lock lock(kept_files().mutex);
-  const std::vector<fs::path>& own = kept_files().written;
-  for (const fs::path& file : kept_files().beside[target]) {
-    std::error_code error;
-    if (std::find(own.begin(), own.end(), file) == own.end()) {
-      fs::remove(file, error);
     }
   }
 }
@@ -182,18 +95,6 @@ std::error_code give_name(const fs::path& part, const fs::path& target, bool mus
 
 }  // namespace
 
-fs::path real_path(const fs::path& file) {
-  std::error_code error;
-  fs::path real = fs::weakly_canonical(fs::absolute(output_path(file)), error);
-  return error ? fs::absolute(output_path(file)).lexically_normal() : real;
-}
-
-bool is_regular_or_new(const fs::path& file) {
-  std::error_code error;
-  const fs::file_type type = fs::status(file, error).type();
-  return type == fs::file_type::regular || type == fs::file_type::not_found;
-}
-
 std::string finished_name(const std::string& name) {
   constexpr std::size_t kEnding = 1 + kRandomDigits + kUnfinished.size();
   const std::size_t at = name.size() - std::min(name.size(), kEnding);
@@ -211,106 +112,51 @@ void remove_unfinished() {
   }
 }
 
-void protect_inputs() {
-  const std::scoped_lock lock(kept_files().mutex);
-  kept_files().protects = true;
-}
-
-void note_read(const fs::path& file, std::optional<Contents> contents) {
-  keep(kept_files().read, file);
-  const std::scoped_lock lock(kept_files().mutex);
-  if (kept_files().protects && contents) {
-    kept_files().contents.emplace(file, *contents);
-  }
-}
-
-bool wants_contents(const fs::path& file) {
-  const std::scoped_lock lock(kept_files().mutex);
-  return kept_files().protects && !kept_files().contents.contains(file);
-}
-
-std::vector<fs::path> files_read() {
-  const std::scoped_lock lock(kept_files().mutex);
-  return kept_files().read;
-}
-
-std::vector<fs::path> files_written() {
-  const std::scoped_lock lock(kept_files().mutex);
-  return kept_files().written;
-}
-
-std::optional<Contents> known_contents(const fs::path& file) {
-  const std::scoped_lock lock(kept_files().mutex);
-  const auto known = kept_files().contents.find(file);
-  return known == kept_files().contents.end() ? std::nullopt : std::optional(known->second);
-}
-
-void redirect_outputs(const fs::path& folder) { redirected_to() = folder; }
-
-bool outputs_are_redirected() { return !redirected_to().empty(); }
-
-fs::path output_path(const fs::path& target) {
-  const fs::path& folder = redirected_to();
-  if (folder.empty()) {
-    return target;
-  }
-  const fs::path whole = fs::absolute(target).lexically_normal();
-  const bool is_there =
-      std::mismatch(folder.begin(), folder.end(), whole.begin(), whole.end()).first == folder.end();
-  return is_there ? target : folder / whole.relative_path();
-}
-
-void refuse_replacing(const std::string& remedy) {
-  const std::scoped_lock lock(kept_files().mutex);
-  kept_files().remedy = remedy;
-}
-
-void allow_replacing(const fs::path& target) {
-  const std::scoped_lock lock(kept_files().mutex);
-  kept_files().unfinished.push_back(real_path(target));
-}
-
 void call_before_naming(BeforeNaming call) { before_naming() = std::move(call); }
 
-void check_folder_of(const fs::path& target) {
-  std::error_code error;
-  if (target.has_parent_path() && !outputs_are_redirected() &&
-      !fs::is_directory(target.parent_path(), error)) {
-    throw InputError(fmt::format("error: {}: there is no folder {}\n", target.string(),
-                                 target.parent_path().string()));
+class OutputFile::Part {
+ public:
+  Part(const fs::path& target, Output kind);
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  ~Part();
+
+  const fs::path& path() const { return part_; }
+  const fs::path& name() const { return name_; }
+  const fs::path& target() const { return target_; }
+  bool is_committed() const { return committed_; }
+  bool may_wait() const { return kind_ == Output::named || kind_ == Output::beside; }
+  bool must_be_new() const {
+    return kind_ == Output::first || (kind_ == Output::named && keeps(target_));
   }
+  void hash(std::string_view text);
+  void note() const {
+    note_written(name_, contents_);
+    note_part(part_);
+  }
+  std::error_code finish();
+  std::error_code give();  // gives it its name
+
+ private:
+  bool lock();
+  void unlock();
+
+  fs::path name_;    // as it was given
+  fs::path target_;  // links are followed
+  fs::path part_;
+  Output kind_;
+  int lock_ = -1;  // a file that is open
+  bool committed_ = false;
+  std::optional<Contents> contents_;
+};
+
+// The files of an OutputSet that are whole; none: there is no set.
+std::optional<std::deque<std::unique_ptr<OutputFile::Part>>>& waiting() {
+  static std::optional<std::deque<std::unique_ptr<OutputFile::Part>>> parts;
+  return parts;
 }
 
-void check_output(const fs::path& target) {
-  refuse_target(target);
-  check_folder_of(target);
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  if (!outputs_are_redirected() && is_regular_or_new(target) && access(folder.c_str(), W_OK) != 0) {
-    throw InputError(fmt::format("error: cannot write {}: {}\n", target.string(),
-                                 std::generic_category().message(errno)));
-  }
-  if (keeps(output_path(target)) && is_regular(output_path(target))) {
-    throw InputError(
-        fmt::format("error: {} is there already; {}\n", target.string(), kept_files().remedy));
-  }
-}
-
-void check_beside(const fs::path& target, const fs::path& named, bool is_ours) {
-  refuse_target(target);
-  if (!is_regular_or_new(output_path(target))) {
-    refuse_irregular(target);
-  }
-  if (keeps(output_path(target)) && !is_ours && is_regular(output_path(target))) {
-    throw InputError(fmt::format(
-        "error: {0} is there already, and one would be written beside {1}: rename it, or "
-        "choose another name for {1}; {2}\n",
-        target.string(), named.string(), kept_files().remedy));
-  }
-  const std::scoped_lock lock(kept_files().mutex);
-  kept_files().beside[output_path(named)].push_back(output_path(target));
-}
-
-OutputFile::OutputFile(const fs::path& target, Output kind)
+OutputFile::Part::Part(const fs::path& target, Output kind)
     : name_(output_path(target)), target_(name_), kind_(kind) {
   std::error_code error;
   const bool is_link = !outputs_are_redirected() && fs::is_symlink(target, error);
@@ -325,7 +171,7 @@ OutputFile::OutputFile(const fs::path& target, Output kind)
     committed_ = true;
     return;
   }
-  kind == Output::named ? check_output(target) : refuse_target(target);
+  kind == Output::named ? refuse_output(target) : refuse_target(target);
   if (is_link) {
     target_ = fs::canonical(target, error);
   }
@@ -337,9 +183,9 @@ OutputFile::OutputFile(const fs::path& target, Output kind)
 }
 
 // False where the file system has no locks. A file that cannot be opened is told by whoever writes it.
-bool OutputFile::lock() {
+bool OutputFile::Part::lock() {
   part_ = target_;
-  part_ += kLocked;
+  part_ += kLockedPart;
   const auto give_up = std::chrono::steady_clock::now() + kDeath;
   const auto number_before = inode(target_);
   while (true) {
@@ -390,14 +236,14 @@ bool OutputFile::lock() {
   }
 }
 
-void OutputFile::unlock() {
+void OutputFile::Part::unlock() {
   if (lock_ >= 0) {
     close(lock_);
     lock_ = -1;
   }
 }
 
-OutputFile::~OutputFile() {
+OutputFile::Part::~Part() {
   if (!committed_) {
     std::error_code error;
     fs::remove(part_, error);
@@ -406,15 +252,13 @@ OutputFile::~OutputFile() {
   unlock();
 }
 
-void OutputFile::hash(std::string_view text) {
+void OutputFile::Part::hash(std::string_view text) {
   contents_ = contents_.value_or(Contents());
   contents_->add(text);
 }
 
-std::error_code OutputFile::commit() {
-  if (committed_) {
-    return {};
-  }
+// On the disk, whole.
+std::error_code OutputFile::Part::finish() {
   std::error_code none;
   if (const fs::file_status old = fs::status(target_, none); fs::exists(old)) {
     fs::permissions(part_, old.permissions(), none);
@@ -427,18 +271,19 @@ std::error_code OutputFile::commit() {
   if (file >= 0) {
     close(file);
   }
-  if (!error && kind_ == Output::named && before_naming()) {
+  return error;
+}
+
+std::error_code OutputFile::Part::give() {
+  if (kind_ == Output::named && before_naming()) {
     before_naming()(name_, part_, contents_);
   }
-  if (!error) {
-    const bool must_be_new = kind_ == Output::first || (kind_ == Output::named && keeps(target_));
-    if (kind_ == Output::named && !must_be_new) {
-      remove_old_beside(name_);
-    }
-    error = give_name(part_, target_, must_be_new);
-    if (kind_ == Output::named && must_be_new && !error) {
-      remove_old_beside(name_);
-    }
+  if (kind_ == Output::named && !must_be_new()) {
+    remove_old_beside(name_);
+  }
+  const std::error_code error = give_name(part_, target_, must_be_new());
+  if (kind_ == Output::named && must_be_new() && !error) {
+    remove_old_beside(name_);
   }
   if (kind_ == Output::first && error == std::errc::file_exists) {
     return {};
@@ -447,14 +292,74 @@ std::error_code OutputFile::commit() {
   if (committed_) {
     exchange(part_.c_str(), nullptr);
     unlock();
-    keep(kept_files().written, name_);
-    const std::scoped_lock lock(kept_files().mutex);
-    kept_files().contents.erase(name_);
-    if (contents_) {
-      kept_files().contents.emplace(name_, *contents_);
-    }
+    note_written(name_, contents_);
+    note_named(name_);
   }
   return error;
+}
+
+OutputFile::OutputFile(const fs::path& target, Output kind)
+    : part_(std::make_unique<Part>(target, kind)) {}
+OutputFile::~OutputFile() = default;
+
+const fs::path& OutputFile::path() const { return part_->path(); }
+
+void OutputFile::hash(std::string_view text) { part_->hash(text); }
+
+std::error_code OutputFile::commit() {
+  if (part_ == nullptr || part_->is_committed()) {
+    return {};
+  }
+  if (const std::error_code error = part_->finish()) {
+    return error;
+  }
+  if (waiting() && part_->may_wait()) {
+    part_->note();
+    waiting()->push_back(std::move(part_));
+    return {};
+  }
+  return part_->give();
+}
+
+OutputSet::OutputSet() { waiting().emplace(); }
+OutputSet::~OutputSet() { waiting().reset(); }
+
+bool OutputSet::replaces() {
+  return waiting() && std::any_of(waiting()->begin(), waiting()->end(),
+                                  [](const auto& part) { return is_regular(part->target()); });
+}
+
+void OutputSet::give_names() {
+  if (!waiting()) {
+    return;
+  }
+  const auto refuse = [](const OutputFile::Part& part, const std::error_code& why) {
+    throw InputError(
+        fmt::format("error: cannot write {}: {}\n", part.name().string(), why.message()));
+  };
+  for (const auto& part : *waiting()) {
+    if (part->must_be_new() && is_regular(part->target())) {
+      refuse(*part, std::make_error_code(std::errc::file_exists));
+    }
+  }
+  while (!waiting()->empty()) {
+    if (const std::error_code error = waiting()->front()->give()) {
+      refuse(*waiting()->front(), error);
+    }
+    waiting()->pop_front();
+  }
+}
+
+fs::path lies_at(const fs::path& file) {
+  if (waiting()) {
+    const fs::path name = output_path(file);
+    for (const auto& part : *waiting()) {
+      if (part->name() == name) {
+        return part->path();
+      }
+    }
+  }
+  return file;
 }
 
 }  // namespace roofcast::base

@@ -18,16 +18,15 @@
 // behind without the lock, and the next writer takes it over.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
-#include "base/fnv.hpp"
+#include "base/document/kept_files.hpp"
 
 namespace roofcast::base {
 
@@ -38,16 +37,6 @@ enum class Output {
   first  // of several who write: what the first one wrote stays
 };
 
-// What a file holds: FNV-1a of its bytes.
-struct Contents {
-  std::uintmax_t bytes = 0;
-  std::uint64_t hash = kFnvStart;
-  void add(std::string_view text) {
-    bytes += text.size();
-    hash = fnv(hash, text);
-  }
-};
-
 class OutputFile {
  public:
   // Throws InputError as check_output does, and where another process writes the target.
@@ -56,23 +45,33 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();
 
-  const std::filesystem::path& path() const { return part_; }
+  const std::filesystem::path& path() const;  // before commit()
   // Whoever writes the file in order may say what, and nobody has to read it for its hash.
   void hash(std::string_view text);
   std::error_code commit();
 
- private:
-  bool lock();
-  void unlock();
+  class Part;
 
-  std::filesystem::path name_;    // as it was given
-  std::filesystem::path target_;  // links are followed
-  std::filesystem::path part_;
-  Output kind_;
-  int lock_ = -1;  // a file that is open
-  bool committed_ = false;
-  std::optional<Contents> contents_;
+ private:
+  std::unique_ptr<Part> part_;
 };
+
+// While there is one, files that a user named, and those beside them, wait after their commit(), whole and on the disk,
+// and get their names together: a command that fails leaves all files as they were.
+class OutputSet {
+ public:
+  OutputSet();
+  OutputSet(const OutputSet&) = delete;
+  OutputSet& operator=(const OutputSet&) = delete;
+  ~OutputSet();  // what still waits is removed
+
+  // Of the set that there is, if any. Whether a file would be replaced by one that waits.
+  static bool replaces();
+  // Throws InputError where one cannot get its name.
+  static void give_names();
+};
+// Where the bytes lie that were written under this name: elsewhere while they wait.
+std::filesystem::path lies_at(const std::filesystem::path& file);
 
 // The name that a file gets when it is whole: that of an unfinished one of Output::repeated or Output::first, without its
 // ending; any other name as it is.
@@ -81,49 +80,11 @@ std::string finished_name(const std::string& name);
 // The parts of all targets that are not committed. A signal handler may call it; the program ends thereafter.
 void remove_unfinished();
 
-// From now on whatever is written comes to lie below this folder, at its absolute path, and nothing else is touched.
-void redirect_outputs(const std::filesystem::path& folder);
-bool outputs_are_redirected();
-// Where what is written under this name comes to lie.
-std::filesystem::path output_path(const std::filesystem::path& target);
-// The same without links, "." and "..": two names of one file have one. The file may not be there.
-std::filesystem::path real_path(const std::filesystem::path& file);
-// Else it is a device, a pipe or a folder, and nothing is written beside it.
-bool is_regular_or_new(const std::filesystem::path& file);
-
-// From now on a file that exists is no target. `remedy` is what messages say of it: "--x replaces it".
-void refuse_replacing(const std::string& remedy);
-// But for this file: an earlier run of the same command wrote it, and did not come to its end.
-void allow_replacing(const std::filesystem::path& target);
 // From now on `call` is told of each whole file that the user named before it gets its name: which name, where it lies until
 // then, and what it holds, if that is known.
 using BeforeNaming =
     std::function<void(const std::filesystem::path& name, const std::filesystem::path& whole,
                        const std::optional<Contents>& contents)>;
 void call_before_naming(BeforeNaming call);
-// Throws InputError if the target exists and refuse_replacing() was called, if protect_inputs() was called and the
-// target was read or written before, or if it is a link to nothing.
-void check_output(const std::filesystem::path& target);
-// Throws InputError if there is no folder for it.
-void check_folder_of(const std::filesystem::path& target);
-// The same for a file that comes to lie beside `named`, and that nobody has named. One that roofcast wrote for what lay
-// there before is replaced with it.
-void check_beside(const std::filesystem::path& target, const std::filesystem::path& named,
-                  bool is_ours);
-
-// From now on a file that this process has read or written is no target. A program with one command calls it once.
-void protect_inputs();
-// Readers of files call it, with the contents where they know them: the file may change later. Does nothing before
-// protect_inputs().
-void note_read(const std::filesystem::path& file, std::optional<Contents> contents = std::nullopt);
-// Whether note_read() would keep the contents: nobody has told those of this file yet.
-bool wants_contents(const std::filesystem::path& file);
-
-// The files that this process has read so far, in order, without those that it wrote; and those that it wrote. Only
-// after protect_inputs().
-std::vector<std::filesystem::path> files_read();
-std::vector<std::filesystem::path> files_written();
-// Of a file as it was read or written, where whoever did so hashed it.
-std::optional<Contents> known_contents(const std::filesystem::path& file);
 
 }  // namespace roofcast::base

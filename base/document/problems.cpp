@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/document/harmless.hpp"
-#include "base/document/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace roofcast::base {
 namespace {

@@ -104,6 +104,8 @@ class TraceReader : public nlohmann::json_sax<Json> {
 
  private:
   static constexpr double kMicro = 1e-6;
+  static constexpr double kLongest = 8.64e10;  // us: a day
+  static constexpr double kLatest = 1e17;      // us: three thousand years
   static constexpr int kNever = -1;
 
   struct Event {
@@ -143,6 +145,10 @@ class TraceReader : public nlohmann::json_sax<Json> {
     }
     if (!(event_.duration >= 0.0) || !std::isfinite(event_.start)) {
       refuse(file_, fmt::format("kernel \"{}\": ts or dur is no number", event_.name));
+    }
+    if (event_.duration > kLongest || std::abs(event_.start) > kLatest) {
+      refuse(file_, fmt::format("kernel \"{}\": no clock has ts {:g} and dur {:g}: they are in us",
+                                event_.name, event_.start, event_.duration));
     }
     gathered_.add(std::isnan(event_.device) ? event_.process : event_.device, event_.name,
                   event_.start, event_.duration);

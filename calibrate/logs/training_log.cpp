@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate/logs/training_log.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -87,6 +89,10 @@ TrainingLog read_training_log(const std::filesystem::path& file) {
                 : batch;
     for (const Figure& each : kFigures) {
       if (const auto value = figure(line.text, each.label)) {
+        if (&each == &kFigures[0] && !(*value > 0.0 && std::isfinite(*value))) {
+          refuse(fmt::format("{}:{}", log.name, line.number),
+                 fmt::format("an iteration that takes {:g} ms", *value));
+        }
         values[each.metric].push_back(each.unit * *value);
       }
     }

@@ -6,9 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/document/output_file.hpp"
 #include "base/document/renamed.hpp"
-#include "base/document/standard_streams.hpp"
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/made_by.hpp"
@@ -245,9 +243,6 @@ int run_pareto(const ParetoOptions& options) {
   const Question q = question_of(options);
   ResultRows results(options.results);
   const FrontRows& rows = results.read(q.goal);
-  if (!options.csv.empty() && !base::is_standard_stream(options.csv)) {
-    base::check_output(options.csv);  // it may be what was read
-  }
   const std::vector<std::size_t> front = front_of(rows, q.goal.directions);
   std::vector<std::size_t> shown_rows = front;
   if (!options.json) {

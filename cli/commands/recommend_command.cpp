@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 
 #include "base/units/unit_text.hpp"
@@ -52,14 +53,16 @@ struct RecommendOptions {
 // "a,b": a node for each, whose place is in the text of the option.
 std::vector<Node> listed(const char* option, const std::string& text, base::Problems& problems) {
   std::vector<Node> nodes;
+  std::set<std::string> names;
   const auto source = std::make_shared<const base::Source>(base::Source{option, text, {}});
   for (std::size_t from = 0; !text.empty() && from <= text.size();) {
     const std::size_t to = std::min(text.find(',', from), text.size());
     const base::Place place{source, {0, static_cast<int>(from)}};
     if (to == from) {
       problems.add(place, "", "expects a list without gaps: a,b");
-    } else {
-      nodes.push_back(base::scalar_node(text.substr(from, to - from), place));
+    } else if (nodes.push_back(base::scalar_node(text.substr(from, to - from), place));
+               !names.insert(nodes.back().text).second) {
+      problems.add(place, "", fmt::format("has {} twice", nodes.back().text));
     }
     from = to + 1;
   }

@@ -2,11 +2,14 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "base/document/catalog.hpp"
 #include "base/document/notes.hpp"
@@ -16,6 +19,7 @@
 #include "cli/program/commands.hpp"
 #include "cli/program/usage.hpp"
 #include "cli/provenance/sweep_parts.hpp"
+#include "cli/sweep/finished_sweep.hpp"
 #include "cli/sweep/shard_jobs.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "cli/tables/say.hpp"
@@ -109,6 +113,16 @@ void refuse_line_ends(const ShardJobs& jobs) {
   }
 }
 
+// A folder may take no file that is made in it, whatever its permissions say.
+void refuse_unwritable(const std::string& csv) {
+  const base::OutputFile result(csv);
+  errno = 0;
+  if (!std::ofstream(result.path())) {
+    throw base::InputError(
+        fmt::format("error: cannot write {}: {}\n", csv, std::generic_category().message(errno)));
+  }
+}
+
 // sbatch says the number of the job on stdout.
 void submit(const std::string& script) {
   std::fflush(stdout);
@@ -153,7 +167,10 @@ int run_submit(const SubmitOptions& options) {
   // A mistake in the sweep is reported here, and not by every task.
   const base::Node document = document_of(jobs.asked);
   const sim::SweepPoints points(sim::read_sweep(document));
-  const SweepParts parts(points, sweep_text(document, points.sweep()), jobs.asked.simulate);
+  const std::string text = sweep_text(document, points.sweep());
+  check_sweep_beside(jobs.csv, text);
+  refuse_unwritable(jobs.csv);
+  const SweepParts parts(points, text, jobs.asked.simulate);
   if (jobs.shards > parts.count()) {
     throw base::InputError(fmt::format("error: --shards {}: the sweep has {} point{}, {} part{}\n",
                                        jobs.shards, points.size(), points.size() == 1 ? "" : "s",
@@ -170,8 +187,9 @@ int run_submit(const SubmitOptions& options) {
   refuse_line_ends(jobs);
   if (options.slurm && !options.dry_run) {
     submit(slurm_script(jobs));
-    say("When all tasks are done: roofcast merge {} --csv {}\n",
-        shell_word(parts_folder(jobs.csv).string()), shell_word(jobs.csv));
+    say("When all tasks are done: roofcast merge {} --csv {}{}\n",
+        shell_word(parts_folder(jobs.csv).string()), shell_word(jobs.csv),
+        base::is_regular(jobs.csv) ? " --force" : "");
     return kDone;
   }
   say("{}", options.slurm      ? slurm_script(jobs)
@@ -194,7 +212,7 @@ void add_submit(Command& app, Run& chosen) {
   ShardJobs& jobs = options->jobs;
   add_asked_sweep(*command, jobs.asked);
   command->add_option("--csv", jobs.csv, "the result, beside which the parts are kept")
-      ->type_name(kText)
+      ->written()
       ->required();
   command->add_option("--shards", jobs.shards, "number of tasks")
       ->type_name(kNumber)

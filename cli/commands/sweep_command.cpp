@@ -174,7 +174,7 @@ int run_sweep_command(SweepOptions options) {
     tell_time();
     note_finishing(folder);
     finish_parts(points, {parts, {folder}}, text, outputs, csv);
-    write_provenance();
+    finish_outputs();
     parts.remove(folder);
     return kDone;
   }

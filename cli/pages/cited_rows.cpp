@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "base/csv/csv_file.hpp"
+#include "base/document/output_file.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "sim/result/metrics.hpp"
 
@@ -31,7 +32,7 @@ std::vector<Citation> citations(const std::string& text) {
 
 TextTable cited_rows(const std::filesystem::path& csv, const std::set<std::size_t>& rows,
                      const std::vector<std::string>& columns) {
-  base::CsvFile file(csv);
+  base::CsvFile file(base::lies_at(csv));
   std::size_t read = 0;
   file.read({0}, [&](std::span<const std::string_view> /*cells*/) { ++read; });
   std::vector<std::size_t> chosen;

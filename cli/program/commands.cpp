@@ -304,22 +304,24 @@ std::unique_ptr<CLI::App> make_program(Run& chosen) {
 
 namespace {
 
-// What was written before a command failed says what made it, too.
+// What a command that fails would replace stays as it was. What is new stays too, and says what made it.
 int run_with_provenance(const Run& chosen) {
-  int code = kDone;
+  const base::OutputSet outputs;
   try {
-    code = chosen();
+    const int code = chosen();
+    if (code == kDone || code == kInfeasible) {
+      finish_outputs();
+    }
+    return code;
   } catch (...) {
     try {
-      write_provenance();
+      if (!base::OutputSet::replaces()) {
+        finish_outputs();
+      }
     } catch (const std::exception&) {  // the first failure is the one to tell
     }
     throw;
   }
-  if (code == kDone || code == kInfeasible) {
-    write_provenance();
-  }
-  return code;
 }
 
 int parse_and_run(int argc, char** argv) {

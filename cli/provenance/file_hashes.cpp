@@ -18,7 +18,7 @@ HashedFile hashed_file(const fs::path& file) {
   if (const auto known = base::known_contents(file)) {
     return {file, known->bytes, known->hash};
   }
-  std::ifstream in(file, std::ios::binary);
+  std::ifstream in(base::lies_at(file), std::ios::binary);
   base::Contents contents;
   std::string block(1 << 16, '\0');
   while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0) {
@@ -42,7 +42,7 @@ std::vector<HashedFile> hashed(const std::vector<fs::path>& files) {
   std::vector<HashedFile> all;
   for (const fs::path& file : files) {
     std::error_code error;
-    if (fs::is_regular_file(file, error)) {
+    if (fs::is_regular_file(base::lies_at(file), error)) {
       all.push_back(hashed_file(file));
     }
   }

@@ -25,6 +25,7 @@
 #include "base/document/text_file.hpp"
 #include "cli/provenance/file_hashes.hpp"
 #include "cli/provenance/made_by.hpp"
+#include "cli/provenance/sweep_parts.hpp"
 #include "cli/tables/result_csv.hpp"
 #include "sim/decide/sweep.hpp"
 
@@ -161,6 +162,9 @@ bool is_as_written(const fs::path& file, const fs::path& result) {
 
 std::string foreign_provenance(const fs::path& result) {
   const fs::path beside = provenance_beside(result);
+  refuse_changed_part(result);
+  base::guard(beside);
+  base::guard(sweep_file_beside(result));
   const Json there = read_json(beside);
   if (!there.is_object()) {
     return other_rows(result);
@@ -177,7 +181,7 @@ std::string foreign_provenance(const fs::path& result) {
                            beside.string(), result.string());
 }
 
-void write_provenance() {
+void finish_outputs() {
   const std::vector<fs::path> outputs = base::files_written();
   Json json;
   for (const fs::path& output : outputs) {
@@ -197,6 +201,7 @@ void write_provenance() {
     }
     base::write_text(provenance_beside(output), json_text(json, 2) + "\n", base::Output::beside);
   }
+  base::OutputSet::give_names();
 }
 
 Provenance read_provenance(const fs::path& file) {

@@ -25,8 +25,9 @@ void note_table(const std::filesystem::path& file);
 // Whether one is written beside it: beside each table that is a file, and no part of a sweep.
 bool has_provenance(const std::filesystem::path& result);
 
-// Beside each table that this process has written and that has none yet. Call it when all is written.
-void write_provenance();
+// Writes one beside each table that this process has written and that has none yet, and gives all that it has written its
+// name (base/document/output_file.hpp). Call it when all is written.
+void finish_outputs();
 
 // Throws as base::check_beside does.
 void check_provenance_beside(const std::filesystem::path& result);
@@ -34,7 +35,8 @@ void check_provenance_beside(const std::filesystem::path& result);
 // Whether a file is, byte for byte, what the provenance beside the result says was written.
 bool is_as_written(const std::filesystem::path& file, const std::filesystem::path& result);
 
-// Says so where there is a provenance beside a result that tells of other bytes; else empty.
+// Of a result that is read. Says so where there is a provenance beside it that tells of other bytes; else empty. What lies
+// beside it is no target from now on. Throws InputError for a part of a sweep that was changed.
 std::string foreign_provenance(const std::filesystem::path& result);
 
 struct RecordedFile {

@@ -116,6 +116,12 @@ std::string check_text(const fs::path& folder, const HashedFile& part) {
   return hexadecimal(base::fnv(key_of(identity_in(folder)), part.hash)) + "\n";
 }
 
+bool is_as_checked(const fs::path& path, std::size_t part, const std::vector<HashedFile>& now) {
+  const fs::path folder = path.parent_path();
+  return !now.empty() &&
+         base::bytes_of(folder / check_name(part)) == check_text(folder, now.front());
+}
+
 [[noreturn]] void refuse_part(const fs::path& part) {
   throw base::InputError(
       fmt::format("error: {} is no part of this sweep; remove it\n", part.string()));
@@ -296,9 +302,8 @@ std::vector<fs::path> SweepParts::files(const std::vector<fs::path>& folders) co
 // Before its rows are taken for the first time.
 void SweepParts::check_part(const std::vector<fs::path>& folders, std::size_t part) const {
   const fs::path path = file(folders, part);
-  const fs::path folder = path.parent_path();
   const std::vector<HashedFile> now = hashed({path});
-  if (now.empty() || base::bytes_of(folder / check_name(part)) != check_text(folder, now.front())) {
+  if (!is_as_checked(path, part, now)) {
     refuse_part(path);
   }
   base::note_read(path, base::Contents{now.front().bytes, now.front().hash});
@@ -444,6 +449,17 @@ void SweepParts::copy(const std::vector<fs::path>& folders, const sim::ResultTab
 }
 
 void SweepParts::remove(const fs::path& folder) const { remove_parts(folder, count()); }
+
+void refuse_changed_part(const fs::path& file) {
+  std::error_code error;
+  const fs::path path = fs::canonical(file, error);
+  const auto part = number(path.stem().string());
+  if (!error && part && path.filename() == part_name(*part) &&
+      fs::exists(path.parent_path() / kIdentity, error) &&
+      !is_as_checked(path, *part, hashed({file}))) {
+    refuse_part(file);
+  }
+}
 
 bool simulates(const fs::path& folder) { return says_simulate(identity_in(folder)); }
 

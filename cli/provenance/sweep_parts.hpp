@@ -104,6 +104,9 @@ struct PartsOnDisk {
   std::vector<std::filesystem::path> folders;
 };
 
+// Throws InputError for a file in a folder of parts that has the name of one, and is not what write() wrote.
+void refuse_changed_part(const std::filesystem::path& file);
+
 // What an identity.json says of `simulate`.
 bool simulates(const std::filesystem::path& folder);
 

@@ -232,12 +232,6 @@ void print_answer(const sim::SweepPoints& points, const sim::ResultTable& table,
   }
 }
 
-void check_sweep_file(const std::filesystem::path& file, const std::string& text,
-                      const std::string& csv) {
-  const std::filesystem::path target = base::output_path(file);
-  base::check_beside(file, csv, base::bytes_of(target) == text || is_as_written(target, csv));
-}
-
 constexpr const char* kMadeBy = "made_by";
 
 void add_made_by(sim::ResultTable& table) {
@@ -251,6 +245,15 @@ void add_made_by(sim::ResultTable& table) {
 
 }  // namespace
 
+void check_sweep_beside(const std::string& csv, const std::string& sweep_text) {
+  if (has_provenance(csv)) {
+    const std::filesystem::path file = sweep_file_beside(csv);
+    const std::filesystem::path target = base::output_path(file);
+    base::check_beside(file, csv,
+                       base::bytes_of(target) == sweep_text || is_as_written(target, csv));
+  }
+}
+
 base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& sweep_text,
                             const SweepOutputs& outputs) {
   note_question("sweep", base::parse_document("sweep", sweep_text));
@@ -258,15 +261,11 @@ base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& s
   for (std::string& column : sim::replay_columns(points, outputs.replay)) {
     columns.push_back(std::move(column));
   }
-  if (has_provenance(outputs.csv)) {
-    check_sweep_file(sweep_file_beside(outputs.csv), sweep_text, outputs.csv);
-  }
-  if (!outputs.report.empty() && !base::is_standard_stream(outputs.report)) {
-    base::check_output(outputs.report);  // inputs are known by now
-    if (base::real_path(outputs.report) == base::real_path(sweep_file_beside(outputs.csv))) {
-      throw base::InputError(fmt::format("error: {} is written beside {}: choose another name\n",
-                                         sweep_file_beside(outputs.csv).string(), outputs.csv));
-    }
+  check_sweep_beside(outputs.csv, sweep_text);
+  if (!outputs.report.empty() && !base::is_standard_stream(outputs.report) &&
+      base::real_path(outputs.report) == base::real_path(sweep_file_beside(outputs.csv))) {
+    throw base::InputError(fmt::format("error: {} is written beside {}: choose another name\n",
+                                       sweep_file_beside(outputs.csv).string(), outputs.csv));
   }
   columns = sim::shown_columns(points.sweep(), columns);
   if (outputs.made_by) {

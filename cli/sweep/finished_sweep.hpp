@@ -28,8 +28,11 @@ struct SweepOutputs {
   bool made_by = false;  // every row has the id of what made it
 };
 
-// The writer of the CSV. Opened before the sweep runs: a path that cannot be written is reported before the work. So is an
-// OUT.sweep.yaml that roofcast has not written.
+// Throws InputError if OUT.sweep.yaml would be written over one that roofcast has not written for OUT.csv.
+void check_sweep_beside(const std::string& csv, const std::string& sweep_text);
+
+// The writer of the CSV. Opened before the sweep runs: a path that cannot be written is reported before the work. Calls
+// check_sweep_beside().
 base::CsvWriter open_result(const sim::SweepPoints& points, const std::string& sweep_text,
                             const SweepOutputs& outputs);
 

@@ -146,6 +146,11 @@ KnobRange parse_knob_range(const base::Source& written, const base::Node& docume
                     [](const std::string& value) { return value.empty(); })) {
       return problem("expects a range such as 1..64, \"1 /s..50 /s\" or x0.5..x8, or a list a,b");
     }
+    if (const auto twice = same_twice(range.listed, range.path == "serving.version")) {
+      return problem(twice->first == twice->second
+                         ? fmt::format("has {} twice", twice->first)
+                         : fmt::format("has {} twice, as {} too", twice->first, twice->second));
+    }
     return range;
   }
   const WrittenNumber low = written_number(values.substr(0, dots));

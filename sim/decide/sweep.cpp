@@ -12,12 +12,12 @@
 
 #include "base/document/catalog.hpp"
 #include "base/document/renamed.hpp"
-#include "base/units/unit_text.hpp"
 #include "sim/decide/result_table.hpp"
 #include "sim/result/metrics.hpp"
 #include "sim/scenario/dotted_path.hpp"
 #include "sim/scenario/sections.hpp"
 #include "sim/scenario/usual_sections.hpp"
+#include "sim/scenario/written_number.hpp"
 
 namespace roofcast::sim {
 namespace {
@@ -96,30 +96,18 @@ bool names_a_column(const std::string& name) {
          std::any_of(texts.begin(), texts.end(), [&](const auto& t) { return t.name == name; });
 }
 
-// What a value of an axis is, however it is written: "064" is "64". A version is a name: 0.1 is not 0.10.
-std::string meaning_of(const Axis& axis, const AxisValue& value) {
-  if (axis.name == "serving.version" || !value.set.front().value.is_scalar()) {
-    return value.label;
-  }
-  const bool factor = is_factor(value.set.front().value);
-  const std::string_view text(value.label);
-  const std::string amount = base::in_base_units(factor ? text.substr(1) : text);
-  return amount.empty() ? value.label : (factor ? "x" : "") + amount;
-}
-
 void check_values(const Axis& axis, bool named, const base::Place& place, Problems& problems) {
-  std::map<std::string, std::string_view> labels;
+  std::vector<std::string> labels;
   for (const AxisValue& value : axis.values) {
-    const auto [before, is_new] =
-        labels.emplace(named ? value.label : meaning_of(axis, value), value.label);
-    if (!is_new) {
-      problems.add(
-          place, "axes." + axis.name,
-          before->second == value.label
-              ? fmt::format("has {} twice, and their rows could not be told apart", value.label)
-              : fmt::format("has {} twice, as {} too", before->second, value.label));
-      return;
-    }
+    labels.push_back(value.label);
+  }
+  // 0.1 is another version than 0.10
+  if (const auto twice = same_twice(labels, named || axis.name == "serving.version")) {
+    const auto& [before, again] = *twice;
+    problems.add(place, "axes." + axis.name,
+                 before == again
+                     ? fmt::format("has {} twice, and their rows could not be told apart", again)
+                     : fmt::format("has {} twice, as {} too", before, again));
   }
 }
 

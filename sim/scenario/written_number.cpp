@@ -3,6 +3,10 @@
 
 #include <charconv>
 #include <cmath>
+#include <map>
+
+#include "base/units/unit_text.hpp"
+#include "sim/scenario/dotted_path.hpp"
 
 namespace roofcast::sim {
 
@@ -25,6 +29,22 @@ WrittenNumber written_number(std::string_view text) {
   n.whole = n.ok && n.before.empty() && n.after.empty() &&
             text.substr(0, digits).find_first_of(".eE") == std::string::npos;
   return n;
+}
+
+std::optional<std::pair<std::string, std::string>> same_twice(std::span<const std::string> values,
+                                                              bool names) {
+  std::map<std::string, std::string> written;
+  for (const std::string& value : values) {
+    const bool factor = is_factor(base::scalar_node(value, {}));
+    const std::string amount =
+        names ? "" : base::in_base_units(std::string_view(value).substr(factor ? 1 : 0));
+    const auto [before, is_new] =
+        written.emplace(amount.empty() ? value : (factor ? "x" : "") + amount, value);
+    if (!is_new) {
+      return std::pair(before->second, value);
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace roofcast::sim

@@ -17,7 +17,7 @@
 #include "base/document/fields.hpp"
 #include "base/document/node.hpp"
 #include "base/document/problems.hpp"
-#include "base/document/utf8.hpp"
+#include "base/utf8.hpp"
 #include "sim/decide/sweep.hpp"
 #include "sim/decide/sweep_points.hpp"
 #include "sim/scenario/sections.hpp"

@@ -198,6 +198,16 @@ TEST_CASE("A log with a number that no machine has is refused in words", "[cli]"
       "trace.json",
       R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1e400, "dur": 1}]})");
   check(roofcast, {"compare" + one + "trace.json", 2, "no JSON at byte"});
+  for (const char* times : {R"("ts": 1e300, "dur": 1)", R"("ts": 1, "dur": 1e300)"}) {
+    roofcast.write("trace.json", R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", )" +
+                                     std::string(times) + "}]}");
+    check(roofcast, {"compare" + one + "trace.json", 2, "kernel \"k\": no clock has ts"});
+  }
+  roofcast.write("megatron.txt",
+                 " iteration 1/ 2 | elapsed time per iteration (ms): 900.0 |\n"
+                 " iteration 2/ 2 | elapsed time per iteration (ms): 0.0 |\n");
+  check(roofcast, {"compare" + one + "megatron.txt", 2,
+                   "megatron.txt:2: error: an iteration that takes 0 ms"});
 }
 
 TEST_CASE("A broken file of the user's catalog hides no other entry, and a missing catalog is told",

@@ -209,6 +209,8 @@ TEST_CASE("solve refuses what it cannot look for, and says why", "[cli]") {
                  "has a unit: 4.8 TB/s; give one"));
   CHECK(contains(complaint({"--vary", "system=hgx_h100,hgx_h2000", "--until", fits}),
                  "did you mean \"hgx_h200\"?"));
+  CHECK(contains(complaint({"--vary", "deployment.tensor_parallel=2,02", "--until", fits}),
+                 "has 2 twice, as 02 too"));
 }
 
 TEST_CASE("solve fills in what a scenario leaves out, as other commands do", "[cli]") {

@@ -283,6 +283,7 @@ TEST_CASE("recommend refuses wrong names, units and options with their place", "
       {{"--model", "llama-3.1-7b"}, "no model is called \"llama-3.1-7b\"; did you mean"},
       {{"--system", "gb200_nvl7"}, "did you mean \"gb200_nvl72\""},
       {{"--system", "hgx_h200,,hgx_h100"}, "--system:1:10: error: expects a list without gaps"},
+      {{"--system", "hgx_h200,hgx_h200"}, "--system:1:10: error: has hgx_h200 twice"},
       {{"--ttft-p95", "1"}, "--ttft-p95:1:1: error: \"1\" has no unit"},
       {{"--tpot-p95", "30 GB"}, "is a size, but a time is expected"},
       {{"--tpot-p95", "0s"}, "must be more than 0"},

@@ -67,7 +67,10 @@ TEST_CASE("A part that is of another sweep, or was edited, is refused by all tha
   roofcast.output({"merge", "s.csv.parts", "--csv", "s.csv", "--no-replay", "--quiet"});
   const std::string readers[] = {"merge s.csv.parts --csv m.csv --no-replay",
                                  "pareto s.csv.parts --maximize throughput_tok_per_s",
-                                 "report s.csv.parts -o m.html"};
+                                 "report s.csv.parts -o m.html",
+                                 "pareto s.csv.parts/00001.csv --maximize throughput_tok_per_s",
+                                 "report s.csv.parts/00001.csv -o m.html",
+                                 "compare s.csv.parts/00000.csv s.csv.parts/00001.csv"};
   for (const char* change : {"cp t.csv.parts/00001.* s.csv.parts", "sed -i '$ d' $part",
                              "sed -i '2 s/0\\./9./' $part", "sed -i '2 s/,[^,]*,/,nan,/' $part"}) {
     roofcast.shell("cp -r s.csv.parts kept; part=s.csv.parts/00001.csv; " + std::string(change));
@@ -100,7 +103,7 @@ TEST_CASE("Names that are no UTF-8 stop no command", "[cli]") {
       "roofcast simulate $'l\\xe9.yaml' --csv $'r\\xe9.csv'; "
       "roofcast sweep s.yaml --csv a.csv --quiet --no-replay; "
       "roofcast brief llama-70b.yaml -o b.html --no-replay; "
-      "roofcast submit s.yaml --csv a.csv --shards 2 --commands; "
+      "roofcast submit s.yaml --csv d.csv --shards 2 --commands; "
       "roofcast sweep s.yaml --csv c.csv --shard 1/1 --quiet; "
       "roofcast merge $PWD/c.csv.parts --csv c.csv --quiet --no-replay; cmp a.csv c.csv");
   INFO(outcome.err);

@@ -223,4 +223,28 @@ TEST_CASE("A submission without an engine, with too many shards or with a bad sw
                  "nowhere.yaml"));
 }
 
+TEST_CASE("A result that merge could not write is refused before anything is submitted", "[cli]") {
+  const Program roofcast;
+  if (!roofcast.exists()) {
+    return;
+  }
+  roofcast.write("base.yaml", roofcast.output({"show", "example", "llama-70b"}));
+  roofcast.write("s.yaml", "base: base.yaml\naxes: {traffic.concurrency: [1, 2]}\n");
+  roofcast.write("there.csv", "precious\n");
+  roofcast.write("o.sweep.yaml", "precious\n");
+  for (const auto& [csv, words] : {std::pair{"none/o.csv", "there is no folder none"},
+                                   {"/proc/o.csv", "cannot write"},
+                                   {"there.csv", "there.csv is there already"},
+                                   {"base.yaml --force", "would be lost"},
+                                   {"o.csv", "o.sweep.yaml is there already"},
+                                   {"o.parquet", "rows are written as CSV"}}) {
+    INFO(csv);
+    const Outcome refused =
+        roofcast.shell("roofcast submit s.yaml --shards 1 --commands --csv " + std::string(csv));
+    CHECK(refused.code == 2);
+    CHECK(refused.out.empty());
+    CHECK(contains(refused.err, words));
+  }
+}
+
 }  // namespace roofcast::cli::cli_sweep_submit

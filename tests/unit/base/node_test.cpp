@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/document/problems.hpp"
-#include "base/document/utf8.hpp"
+#include "base/utf8.hpp"
 #include "tests/catch.hpp"
 #include "tests/equal_nodes.hpp"
 

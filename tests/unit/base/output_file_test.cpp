@@ -102,6 +102,31 @@ TEST_CASE("Of several who write a file for the first time, the first one's text 
   CHECK(text_of(file) == "first");
 }
 
+TEST_CASE("The files of a set get their names together, and those of one that ends early none",
+          "[unit]") {
+  const Scratch old("old");
+  const fs::path file = old.file();
+  const fs::path other = file.parent_path() / "other.txt";
+  {
+    const OutputSet set;
+    write_text(file, "new");
+    write_text(other, "new");
+    CHECK(text_of(file) == "old");
+    CHECK(text_of(lies_at(file)) == "new");
+    CHECK(!fs::exists(other));
+    CHECK(OutputSet::replaces());
+  }
+  CHECK(text_of(file) == "old");
+  CHECK(files_in(file.parent_path()) == 1);
+  const OutputSet set;
+  write_text(file, "new");
+  write_text(other, "new");
+  OutputSet::give_names();
+  CHECK(text_of(file) == "new");
+  CHECK(text_of(other) == "new");
+  CHECK(files_in(file.parent_path()) == 2);
+}
+
 TEST_CASE("A table whose writer is given up by an exception leaves the old file", "[unit]") {
   const Scratch old("old");
   const fs::path file = old.file();

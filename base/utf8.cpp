@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/document/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace roofcast::base {
 
