@@ -25,13 +25,10 @@ std::int64_t token_of(E value) {
 double log2_of(double x) { return std::log2(std::max(x, 1.0)); }
 double log2_of(std::int64_t x) { return log2_of(static_cast<double>(x)); }
 
-// Keys before and at the last query.
 std::int64_t all_keys(const PrefillAttention& op) { return op.new_tokens + op.cached_tokens; }
-std::int64_t all_keys(const DecodeAttention& op) { return op.context; }
 
-// The window of attention, where it hides keys: else 0, since kernels leave a mask that hides nothing away.
-template <class Attention>
-std::int64_t hiding_window(const Attention& op) {
+// The window of prefill where it hides keys: else 0, since its kernels leave a mask that hides nothing away.
+std::int64_t hiding_window(const PrefillAttention& op) {
   return op.heads.window < all_keys(op) ? op.heads.window : 0;
 }
 
@@ -60,7 +57,7 @@ void locate(const Operator& op, Visit visit) {
             }
           },
           [&](const DecodeAttention& o) {
-            visit("decode", {o.heads.qk_dim, hiding_window(o), token(o.heads.cache)},
+            visit("decode", {o.heads.qk_dim, o.heads.window, token(o.heads.cache)},
                   {log2_of(o.sequences * o.heads.kv_heads), log2_of(o.context),
                    log2_of(o.heads.query_heads / o.heads.kv_heads)});
           },
@@ -155,7 +152,6 @@ Operator operator_at(const Operator& like, const hardware::LogShape& shape) {
                    heads(o.heads, whole(2), whole(3));
                  },
                  [&](DecodeAttention& o) {
-                   o.heads.window = hiding_window(o);
                    o.sequences = whole(0), o.context = whole(1), o.repeated = false;
                    heads(o.heads, 1, whole(2));
                  },
@@ -190,25 +186,28 @@ std::optional<double> grid_log(const Operator& op, const hardware::Corrections& 
   return grid != nullptr ? std::optional(log_factor(*grid, *site)) : std::nullopt;
 }
 
-// What attention without a window says of attention in one. Prefill: the less, the more octaves of keys are hidden. Decode: all,
-// over as many keys as the window holds.
+// Windows are logarithms to base 2.
+struct WindowNode {
+  double window;
+  double log;
+};
+double between(const WindowNode& below, const WindowNode& above, double window) {
+  return std::lerp(below.log, above.log, (window - below.window) / (above.window - below.window));
+}
+
+// What prefill without a window says of prefill in one: the less, the more octaves of keys are hidden.
 std::optional<double> windowless_log(PrefillAttention op, const hardware::Corrections& known) {
   const double hidden = log2_of(all_keys(op)) - log2_of(std::exchange(op.heads.window, 0));
   const auto log = grid_log(op, known);
   return log ? std::optional(*log * std::max(0.0, 1.0 - hidden / hardware::CorrectionGrid::kReach))
              : std::nullopt;
 }
-std::optional<double> windowless_log(DecodeAttention op, const hardware::Corrections& known) {
-  op.context = std::exchange(op.heads.window, 0);
-  return grid_log(op, known);
-}
 
 // Octaves above a window within which keys become so many that its kernels have their own correction.
 constexpr double kOwnKernels = 0.3219280948873623;  // log2 1.25
 
-// Attention in a window that hides keys. Windows are logarithms to base 2.
-template <class Attention>
-std::optional<double> windowed_log(const Attention& op, const hardware::Corrections& known) {
+// Prefill in a window that hides keys.
+std::optional<double> windowed_log(const PrefillAttention& op, const hardware::Corrections& known) {
   const double keys = log2_of(all_keys(op));
   if (keys - log2_of(op.heads.window) >= kOwnKernels) {
     if (const auto own = grid_log(op, known)) {
@@ -216,14 +215,10 @@ std::optional<double> windowed_log(const Attention& op, const hardware::Correcti
     }
   }
   const auto whole = windowless_log(op, known);
-  struct Node {
-    double window;
-    double log;
-  };
-  std::optional<Node> below;
-  Node above{keys, whole.value_or(0.0)};
+  std::optional<WindowNode> below;
+  WindowNode above{keys, whole.value_or(0.0)};
   for (const std::int64_t window : known.windows()) {
-    Attention measured = op;
+    PrefillAttention measured = op;
     measured.heads.window = window;
     const auto own = hiding_window(measured) > 0 ? grid_log(measured, known) : std::nullopt;
     if (!own) {
@@ -231,7 +226,7 @@ std::optional<double> windowed_log(const Attention& op, const hardware::Correcti
     }
     const double at = log2_of(window);
     const double share = std::min(1.0, (keys - at) / kOwnKernels);
-    const Node node{at, std::lerp(whole.value_or(0.0), *own, share)};
+    const WindowNode node{at, std::lerp(whole.value_or(0.0), *own, share)};
     if (window > op.heads.window) {
       above = node;
       break;
@@ -241,8 +236,45 @@ std::optional<double> windowed_log(const Attention& op, const hardware::Correcti
   if (!below) {
     return above.window < keys ? above.log : whole;
   }
-  const double share = (log2_of(op.heads.window) - below->window) / (above.window - below->window);
-  return std::lerp(below->log, above.log, share);
+  return between(*below, above, log2_of(op.heads.window));
+}
+
+// Decode in a window, whether it hides keys or not: some stacks have kernels of their own for it.
+std::optional<double> windowed_log(const DecodeAttention& op, const hardware::Corrections& known) {
+  if (const auto own = grid_log(op, known)) {
+    return own;
+  }
+  const auto in_window = [&](std::int64_t window) {
+    DecodeAttention other = op;
+    other.heads.window = window;
+    return grid_log(other, known);
+  };
+  const auto without = [&](std::int64_t context) {
+    DecodeAttention other = op;
+    other.heads.window = 0;
+    other.context = context;
+    return grid_log(other, known);
+  };
+  const std::int64_t held = std::min(op.heads.window, op.context);
+  std::optional<WindowNode> below;
+  std::optional<WindowNode> above;
+  for (const std::int64_t window : known.windows()) {
+    if (const auto log = in_window(window)) {
+      const WindowNode node{log2_of(std::min(window, op.context)), *log};
+      if (window >= held) {
+        above = node;
+        break;
+      }
+      below = node;
+    }
+  }
+  if (!below) {
+    return above ? above->log : without(held);
+  }
+  if (!above) {
+    above = {log2_of(op.context), without(op.context).value_or(0.0)};
+  }
+  return between(*below, *above, log2_of(held));
 }
 
 // A GEMM in fp16, where none was measured, is what one in bf16 is: kernels, tiles, bytes and rates are the same. (int8 is not
@@ -253,7 +285,7 @@ std::optional<double> measured_log(const Operator& op, const hardware::Correctio
     return windowed_log(*prefill, known);
   }
   if (const auto* decode = std::get_if<DecodeAttention>(&op);
-      decode != nullptr && hiding_window(*decode) > 0) {
+      decode != nullptr && decode->heads.window > 0) {
     return windowed_log(*decode, known);
   }
   const auto* gemm = std::get_if<Gemm>(&op);
