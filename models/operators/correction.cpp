@@ -239,42 +239,55 @@ std::optional<double> windowed_log(const PrefillAttention& op, const hardware::C
   return between(*below, above, log2_of(op.heads.window));
 }
 
+std::optional<double> without_window(DecodeAttention op, std::int64_t context,
+                                     const hardware::Corrections& known) {
+  op.heads.window = 0;
+  op.context = context;
+  return grid_log(op, known);
+}
+
 // Decode in a window, whether it hides keys or not: some stacks have kernels of their own for it.
 std::optional<double> windowed_log(const DecodeAttention& op, const hardware::Corrections& known) {
-  if (const auto own = grid_log(op, known)) {
-    return own;
-  }
   const auto in_window = [&](std::int64_t window) {
     DecodeAttention other = op;
     other.heads.window = window;
     return grid_log(other, known);
   };
-  const auto without = [&](std::int64_t context) {
-    DecodeAttention other = op;
-    other.heads.window = 0;
-    other.context = context;
-    return grid_log(other, known);
-  };
-  const std::int64_t held = std::min(op.heads.window, op.context);
-  std::optional<WindowNode> below;
-  std::optional<WindowNode> above;
+  const double keys = log2_of(op.context);
+  const bool is_own =
+      op.heads.window >= op.context || keys - log2_of(op.heads.window) >= kOwnKernels;
+  if (const auto own = is_own ? in_window(op.heads.window) : std::nullopt) {
+    return own;
+  }
+  const auto without = [&](std::int64_t context) { return without_window(op, context, known); };
+  // The shortest window of all keys, then those that hide some.
+  std::optional<double> whole;
   for (const std::int64_t window : known.windows()) {
-    if (const auto log = in_window(window)) {
-      const WindowNode node{log2_of(std::min(window, op.context)), *log};
-      if (window >= held) {
-        above = node;
-        break;
-      }
-      below = node;
+    if (window >= op.context && !whole) {
+      whole = in_window(window);
     }
   }
+  const std::int64_t held = std::min(op.heads.window, op.context);
+  std::optional<WindowNode> below;
+  WindowNode above{keys, whole ? *whole : without(op.context).value_or(0.0)};
+  for (const std::int64_t window : known.windows()) {
+    const auto own = window < op.context ? in_window(window) : std::nullopt;
+    if (!own) {
+      continue;
+    }
+    const double at = log2_of(window);
+    const double share = std::min(1.0, (keys - at) / kOwnKernels);
+    const WindowNode node{at, std::lerp(above.log, *own, share)};
+    if (window > held) {
+      above = node;
+      break;
+    }
+    below = node;
+  }
   if (!below) {
-    return above ? above->log : without(held);
+    return whole || above.window < keys ? std::optional(above.log) : without(held);
   }
-  if (!above) {
-    above = {log2_of(op.context), without(op.context).value_or(0.0)};
-  }
-  return between(*below, *above, log2_of(held));
+  return between(*below, above, log2_of(held));
 }
 
 // A GEMM in fp16, where none was measured, is what one in bf16 is: kernels, tiles, bytes and rates are the same. (int8 is not

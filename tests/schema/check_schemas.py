@@ -70,7 +70,7 @@ MEANING = {
     },
 }
 # What the reader then says; a sweep may be wrong in any value that an axis sets.
-MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips|one of .* is expected|needs autoregressive|needs shared_|kinds of dies have ")
+MEANING_WORDS = re.compile(r" is called |need a top-level |is required: the system has more chips|one of .* is expected|needs autoregressive|needs shared_|kinds of dies have |unknown kind of memory ")
 
 # Right documents of forms that the catalog has none of.
 OTHER_FORMS = [
