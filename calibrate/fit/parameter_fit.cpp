@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/document/problems.hpp"
 #include "calibrate/fit/candidates.hpp"
@@ -24,7 +25,10 @@ const std::vector<Stage>& stages() {
       {{"attention_context", "attention_generation"}, {"attention."}, {"mla_context"}},
       {{"moe"}, {"moe."}},
       {{"nccl", "custom_allreduce", "deepep_ll", "deepep_normal", "trtllm_alltoall"},
-       {"launch.eager", "collective."}},
+       {"launch.eager", "collective."},
+       {},
+       SolverOptions{}.widest_step,
+       true},
       {{"mamba2", "gdn"}, {"recurrence."}},
       // vLLM's rows are launched by the host, whose time other rows tell.
       {{"mla_generation"}, {std::string(kLatentSplits)}, {}, kWideStep}};
@@ -122,8 +126,11 @@ bool is_at_an_end(const Unknown& unknown, double value) {
 // Those that the rows do not place apart from where they started. Where these are all, the one that they place most
 // loosely: without it they may place the others. Where they are none, the loosest is fixed. `again`: none was placed
 // before; what ends at the end of its reach is then not placed.
-Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution, bool& again) {
+Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution, bool one_by_one,
+               bool& again) {
   Placing all;
+  std::size_t least = 0;
+  double least_apart = std::numeric_limits<double>::infinity();
   for (std::size_t j = 0; j < unknowns.size(); ++j) {
     const double value = solution.values[j];
     const double start = unknowns[j].start;
@@ -132,6 +139,10 @@ Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution, b
     all.how.push_back(apart && !(again && is_at_an_end(unknowns[j], value)) ? Placed::yes
                                                                             : Placed::not_apart);
     all.uncertainty.push_back(std::expm1(known) * value / std::max(value, start));
+    if (const double ratio = std::abs(std::log(value / start)) / known; ratio < least_apart) {
+      least_apart = ratio;
+      least = j;
+    }
   }
   const auto loosest =
       static_cast<std::size_t>(std::ranges::max_element(all.uncertainty) - all.uncertainty.begin());
@@ -142,6 +153,9 @@ Placing placed(const std::vector<Unknown>& unknowns, const Solution& solution, b
     again = true;
   } else if (unplaced == 0 && all.uncertainty[loosest] > kLoose) {
     all.how[loosest] = Placed::loosely;
+  } else if (one_by_one && unplaced > 1) {
+    std::ranges::replace(all.how, Placed::not_apart, Placed::yes);
+    all.how[least] = Placed::not_apart;
   }
   return all;
 }
@@ -189,7 +203,7 @@ Found fit_stage(const Stage& stage, const Rows& rows, Workbench& bench, const Se
           return residuals(rows, bench.machine());
         },
         solver);
-    const auto [how, uncertainty] = placed(unknowns, solution, again);
+    const auto [how, uncertainty] = placed(unknowns, solution, stage.one_by_one, again);
     std::vector<Candidate> kept;
     for (std::size_t j = 0; j < candidates.size(); ++j) {
       bench.set(candidates[j].path, before[j]);

@@ -33,6 +33,9 @@ struct Stage {
   std::vector<std::string> corrected =
       {};                    // kinds of other kernels: only corrections are fitted to them
   double widest_step = 0.7;  // SolverOptions::widest_step
+  // Of those that the rows do not place only the least placed is fixed before the others are sought again: two that trade
+  // against each other, as the overhead and the hops of a protocol, would both be.
+  bool one_by_one = false;
 };
 const std::vector<Stage>& stages();
 

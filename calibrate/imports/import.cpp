@@ -12,6 +12,7 @@
 
 #include "base/csv/csv.hpp"
 #include "base/document/node.hpp"
+#include "base/document/output_file.hpp"
 #include "base/document/problems.hpp"
 #include "base/document/text_file.hpp"
 #include "base/sha256.hpp"
@@ -155,7 +156,7 @@ std::string manifest(const Imported& imported, const std::filesystem::path& tabl
   node["title"] = text_node(fmt::format("Imported rows of {}", imported.kind));
   Node said = map_node();
   said["rows"] = base::scalar_node(fmt::format("{}", imported.rows.size()), {});
-  said["sha256"] = text_node(base::sha256(base::bytes_of(table)));
+  said["sha256"] = text_node(base::sha256(base::bytes_of(base::lies_at(table))));
   said["columns"] = list_node(imported.columns);
   node["tables"] = map_node();
   node["tables"].entries.push_back({table.filename().string(), {}, std::move(said)});

@@ -56,8 +56,8 @@ TEST_CASE("Measured servers of one's own chip and model are forecast by the name
   const double tpot = number(errors, 0, "predicted_tpot_ms");
   CHECK(tpot > 0.0);
   CHECK(cell(errors, 0, "reason").empty());
-  CHECK(number(errors, 1, "predicted_tpot_ms") == tpot);       // ids are names too
-  CHECK(number(errors, 2, "predicted_tpot_ms") > 1.2 * tpot);  // half the bandwidth
+  CHECK(number(errors, 1, "predicted_tpot_ms") == tpot);        // ids are names too
+  CHECK(number(errors, 2, "predicted_tpot_ms") > 1.15 * tpot);  // half the bandwidth
   CHECK(cell(errors, 3, "reason") == "acme/Other is not in the catalog");
   CHECK(
       contains(roofcast.output({"calibrate", "validate", "serving", "servers.csv"}), "acme/Tiny"));
