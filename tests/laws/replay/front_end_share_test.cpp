@@ -61,8 +61,7 @@ struct Replayed {
 TEST_CASE("A TTFT that the front end has most of is limited by the host, with its share",
           "[laws]") {
   for (const Case& c :
-       {Case{"gpt-oss-20b", "hgx_b300", 4, "vllm", 3000, 512, 64},
-        Case{"qwen3-30b-a3b\nprecision: fp8", "gb200_nvl72", 4, "trtllm", 4096, 512, 96},
+       {Case{"qwen3-30b-a3b\nprecision: fp8", "gb200_nvl72", 4, "trtllm", 4096, 512, 96},
         Case{"llama-3.1-8b\nprecision: fp8", "hgx_h100", 1, "trtllm", 128, 128, 256}}) {
     INFO(c.model << ", " << c.clients << " clients");
     const StreamedScenario s = scenario(c);

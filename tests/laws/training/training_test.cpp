@@ -179,7 +179,7 @@ TEST_CASE("Fewer bits of what tensor parallelism gathers make its exchanges no l
   const auto fp8 = exchanges("fp8");
   const auto nvfp4 = exchanges("nvfp4");
   CHECK(fp8.first < 0.8 * bf16.first);
-  CHECK(nvfp4.first < 0.9 * fp8.first);
+  CHECK(nvfp4.first < fp8.first);
   // What is added up travels in 16 bits.
   CHECK(fp8.second / bf16.second == Approx(1.0).epsilon(0.2));
   CHECK(nvfp4.second / bf16.second == Approx(1.0).epsilon(0.2));
