@@ -335,18 +335,16 @@ Node error_node(const KindError& stated, double below, double above, const base:
 // The measured architecture that the spreads must not know: none where nothing was measured that is left out.
 std::string left_out(const Node& chip, const ChipKind& kind, Unmeasured unmeasured) {
   const std::string own_id = known_chip(chip);
-  for (const ReferenceChip& measured : measured_chips()) {
-    if (unmeasured == Unmeasured::chip ? measured.id == own_id
-                                       : unmeasured == Unmeasured::architecture &&
-                                             measured.kind.generation == kind.generation) {
-      return measured.kind.architecture;
+  for (const ReferenceChip& m : measured_chips()) {
+    if ((unmeasured == Unmeasured::chip && m.id == own_id) ||
+        (unmeasured == Unmeasured::architecture && m.kind.generation == kind.generation)) {
+      return m.kind.architecture;
     }
   }
   return "none";
 }
 
 // The errors of the transferred parameters, and the mean share of the distance in those of the kinds that were measured.
-// `unmeasured`: what the spreads must not know.
 void add_errors(Node& node, const Sources& sources, const Transfer& transfer,
                 const std::string& unmeasured) {
   Node errors;
@@ -364,8 +362,7 @@ void add_errors(Node& node, const Sources& sources, const Transfer& transfer,
         std::find_if(all_spreads.begin(), all_spreads.end(), [&](const ArchitectureSpread& s) {
           return s.unmeasured == unmeasured && s.kind == e.kind;
         });
-    const bool known =
-        far != all_spreads.end();  // else the kind has not been measured on any other architecture
+    const bool known = far != all_spreads.end();  // else measured on no other architecture
     const Side below = side(e.own_below, known ? far->below : e.own_below, e.variance);
     const Side above = side(e.own_above, known ? far->above : e.own_above, e.variance);
     if (stated.rows > 0) {
