@@ -120,8 +120,10 @@ std::string words_of(const std::string& line) {
   return words;
 }
 
-// The first cell of a line of a table.
-std::string label_of(const std::string& line) { return line.substr(0, line.find("  ")); }
+// The first cell of a line of a table, or what stands before the colon of a line in words.
+std::string label_of(const std::string& line) {
+  return line.substr(0, std::min(line.find("  "), line.find(": ")));
+}
 
 // The lines of a block as they are printed today, where the first line after a "…" has the words of a printed one, or its
 // label.
