@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/cancellation.hpp"
+
 namespace roofcast::base {
 
 // 0 means all cores.
@@ -18,7 +20,8 @@ inline unsigned thread_count(unsigned wanted) {
 template <class Work>
 void on_threads(unsigned count, const Work& work) {
   std::vector<std::exception_ptr> failures(std::max(1U, count));
-  const auto guarded = [&](unsigned i) {
+  const auto guarded = [&, told = Cancellation::of_this_thread()](unsigned i) {
+    const Cancellation same(told);
     try {
       work(i);
     } catch (...) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/cancellation.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/front_models.hpp"
 #include "sim/result/causes.hpp"
@@ -98,6 +99,7 @@ void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
 }
 
 ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace) {
+  base::throw_if_cancelled();
   const ServedScenario served(scenario);
   ScenarioView s = served.view;
   const std::unique_ptr<const DraftModel> draft =

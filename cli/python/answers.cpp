@@ -15,6 +15,7 @@
 #include "cli/answers/briefs.hpp"
 #include "cli/answers/sensitivities.hpp"
 #include "cli/answers/solved.hpp"
+#include "cli/python/answered.hpp"
 #include "cli/python/bindings.hpp"
 #include "cli/simulate/drawn_runs.hpp"
 #include "cli/tables/request_rows.hpp"
@@ -32,14 +33,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Texts = std::vector<std::string>;
 
-// What `work` answers, found without the interpreter's lock.
 template <class Work>
 py::object answer_of(const Work& work) {
-  const Json json = [&] {
-    const py::gil_scoped_release unlocked;
-    return work();
-  }();
-  return python_of(json);
+  return python_of(answered(work));
 }
 
 py::object solved(const Document& document, const Texts& set, const Texts& vary, const Texts& until,
@@ -68,7 +64,9 @@ py::object compared(const Document& document, bool no_replay) {
 
 std::string briefed(const Document& document, const std::string& name, const std::string& metric,
                     bool no_replay) {
-  return markdown(without_citations(brief(document.node, {name, metric, "", no_replay, true})));
+  return answered([&] {
+    return markdown(without_citations(brief(document.node, {name, metric, "", no_replay, true})));
+  });
 }
 
 // The answer, and the requests as a CSV has them.
@@ -115,7 +113,7 @@ void bind_answers(py::module_& module) {
     return sensitivities(document, {metrics, vary, {step, gain}, {rows, seed}});
   });
   module.def("compare", compared);
-  module.def("brief", briefed, py::call_guard<py::gil_scoped_release>());
+  module.def("brief", briefed);
   module.def("simulate", simulated);
   module.def("draw_runs", drawn);
 }

@@ -157,6 +157,7 @@ void bind_documents(py::module_& module) {
   module.def("ids",
              [](const std::string& kind) { return base::catalog_ids(kind_named(kind).catalog()); });
   module.def("kinds", kind_names);
+  module.def("user_catalog", [] { return base::user_catalog_directory(); });
 }
 
 }  // namespace roofcast::cli::python

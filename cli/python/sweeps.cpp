@@ -4,16 +4,14 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdint>
-#include <future>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "cli/python/answered.hpp"
 #include "cli/python/bindings.hpp"
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/shown_columns.hpp"
@@ -34,44 +32,26 @@ struct SweepRun {
 };
 
 // As `roofcast sweep` does it, but for files.
-std::shared_ptr<SweepRun> run_until(const std::atomic<bool>& stop, const Document& document,
-                                    unsigned threads, Replays replays) {
+std::shared_ptr<SweepRun> computed(const Document& document, unsigned threads, Replays replays) {
   sim::SweepPoints points(sim::read_sweep(document.node));
   std::vector<sim::ServingEstimate> estimates;
-  sim::ResultTable table = sim::run_sweep(points, threads, nullptr,
-                                          replays == Replays::all ? &estimates : nullptr, &stop);
+  sim::ResultTable table =
+      sim::run_sweep(points, threads, nullptr, replays == Replays::all ? &estimates : nullptr);
   auto made = std::make_shared<SweepRun>(SweepRun{std::move(points), std::move(table), {}});
   if (replays == Replays::all) {
-    made->replays = sim::replay_all(made->points, made->table,
-                                    {.threads = threads, .estimates = estimates, .stop = &stop});
+    made->replays =
+        sim::replay_all(made->points, made->table, {.threads = threads, .estimates = estimates});
   } else {
     sim::refuse_without_value(made->points, made->table);
     sim::refuse_objectives_without_value(made->points, made->table);
     made->replays = sim::replay_recommended(
-        made->points, made->table,
-        {.threads = threads, .replay = replays == Replays::recommended, .stop = &stop});
+        made->points, made->table, {.threads = threads, .replay = replays == Replays::recommended});
   }
   return made;
 }
 
-// Ctrl-C is seen by the interpreter, which has to be asked. So another thread does the work.
 std::shared_ptr<SweepRun> run(const Document& document, unsigned threads, Replays replays) {
-  constexpr std::chrono::milliseconds kBetweenLooks{50};
-  std::atomic<bool> stop{false};
-  std::future<std::shared_ptr<SweepRun>> result =
-      std::async(std::launch::async, [&] { return run_until(stop, document, threads, replays); });
-  while (result.wait_for(kBetweenLooks) != std::future_status::ready) {
-    const py::gil_scoped_acquire locked;
-    if (PyErr_CheckSignals() != 0) {
-      stop = true;
-      {
-        const py::gil_scoped_release unlocked;
-        result.wait();
-      }
-      throw py::error_already_set();
-    }
-  }
-  return result.get();
+  return answered([&] { return computed(document, threads, replays); });
 }
 
 // Those of the command's CSV.
@@ -167,7 +147,7 @@ void bind_sweeps(py::module_& module) {
         }
         return Document{s.points.document(point)};
       });
-  module.def("sweep", run, py::call_guard<py::gil_scoped_release>());
+  module.def("sweep", run);
 }
 
 }  // namespace roofcast::cli::python

@@ -65,9 +65,6 @@ void replay_rows(const SweepPoints& points, std::vector<std::size_t> rows, const
     for (std::size_t begin = next.fetch_add(chunk); begin < rows.size();
          begin = next.fetch_add(chunk)) {
       for (std::size_t i = begin; i < std::min(rows.size(), begin + chunk); ++i) {
-        if (options.stop != nullptr && *options.stop) {
-          throw Stopped();
-        }
         const ScenarioView s = points.scenario(rows[i]);
         const ServingEstimate closed_form = estimated(s, rows[i]);
         const Replayed replayed = replay(s, points.stream(rows[i]), closed_form, plan, space);

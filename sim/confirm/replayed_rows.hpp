@@ -34,8 +34,6 @@ struct ReplayedRowsOptions {
   ReplayProgress* progress = nullptr;
   // Of all points, from run_sweep; empty: rows that are replayed are estimated again.
   std::span<const ServingEstimate> estimates = {};
-  const std::atomic<bool>* stop =
-      nullptr;  // of another thread: throws Stopped soon after it is set
   // Of a table with thin columns: sets rows that are recommended, which ascend, before they are judged.
   std::function<void(const std::vector<std::size_t>& rows)> fetch = {};
 };

@@ -34,7 +34,7 @@ bool explains(const SweepPoints& points) {
 }
 
 void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& take,
-                     SweepWorkspaces& workspaces, const std::atomic<bool>* stop = nullptr) {
+                     SweepWorkspaces& workspaces) {
   std::atomic<std::size_t> next{0};
   const bool explained = explains(points);
   const unsigned most_workers = base::thread_count(threads);
@@ -50,9 +50,6 @@ void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& t
          taken = next.fetch_add(most)) {
       const std::size_t end = std::min(taken + most, points.size());
       for (std::size_t begin = taken; begin < end; begin += kChunk) {
-        if (stop != nullptr && *stop) {
-          throw Stopped();
-        }
         const std::size_t count = std::min(kChunk, end - begin);
         for (std::size_t i = 0; i < count; ++i) {
           const ScenarioView scenario = points.scenario(begin + i);
@@ -431,8 +428,7 @@ std::vector<std::string> result_columns(const SweepPoints& points) {
 namespace {
 
 ResultTable table_of(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
-                     std::vector<ServingEstimate>* kept, SweepWorkspaces& workspaces,
-                     const std::atomic<bool>* stop) {
+                     std::vector<ServingEstimate>* kept, SweepWorkspaces& workspaces) {
   ResultTable table("sweep", result_columns(points));
   table.resize(points.size());
   Rows rows(points, table);
@@ -451,7 +447,7 @@ ResultTable table_of(const SweepPoints& points, unsigned threads, std::atomic<st
                     kept->begin() + static_cast<std::ptrdiff_t>(first));
         }
       },
-      workspaces, stop);
+      workspaces);
   rank_rows(points, table);
   return table;
 }
@@ -459,14 +455,14 @@ ResultTable table_of(const SweepPoints& points, unsigned threads, std::atomic<st
 }  // namespace
 
 ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
-                      std::vector<ServingEstimate>* kept, const std::atomic<bool>* stop) {
+                      std::vector<ServingEstimate>* kept) {
   SweepWorkspaces own;
-  return table_of(points, threads, done, kept, own, stop);
+  return table_of(points, threads, done, kept, own);
 }
 
 ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
                       std::vector<ServingEstimate>* kept, SweepWorkspaces& workspaces) {
-  return table_of(points, threads, done, kept, workspaces, nullptr);
+  return table_of(points, threads, done, kept, workspaces);
 }
 
 std::vector<ServingEstimate> sweep_estimates(const SweepPoints& points, unsigned threads) {

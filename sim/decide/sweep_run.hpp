@@ -18,18 +18,14 @@ std::vector<std::string> result_columns(const SweepPoints& points);
 
 class SweepWorkspaces;  // sim/sweep_workspaces.hpp
 
-// What long work throws when its `stop` was set.
-struct Stopped {};
-
 // What every point is like. pareto_rank is 1 on the front and empty where a point does not compete: it misses a
 // condition, or lacks an objective. `reason` says why, and is empty where it competes.
 //
 // `threads` 0 = all cores. `done` counts finished points while it runs, for a progress display. `kept` gets the whole
-// estimates, by point; they take more memory than the table. Throws Stopped soon after another thread has set `stop`.
+// estimates, by point; they take more memory than the table.
 ResultTable run_sweep(const SweepPoints& points, unsigned threads,
                       std::atomic<std::size_t>* done = nullptr,
-                      std::vector<ServingEstimate>* kept = nullptr,
-                      const std::atomic<bool>* stop = nullptr);
+                      std::vector<ServingEstimate>* kept = nullptr);
 // The same of a part of a sweep, with what earlier parts have left.
 ResultTable run_sweep(const SweepPoints& points, unsigned threads, std::atomic<std::size_t>* done,
                       std::vector<ServingEstimate>* kept, SweepWorkspaces& workspaces);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/cancellation.hpp"
 #include "sim/iteration/draft_model.hpp"
 #include "sim/iteration/front_models.hpp"
 #include "sim/iteration/replica_iterations.hpp"
@@ -68,6 +69,7 @@ class Loop {
 
   void run() {
     for (;;) {
+      base::throw_if_cancelled();
       const std::span<const std::size_t> tried = agenda_.take_touched();
       for (const std::size_t each : tried) {
         start_micro_batches(each);

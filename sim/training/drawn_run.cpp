@@ -6,6 +6,8 @@
 #include <functional>
 #include <queue>
 
+#include "base/cancellation.hpp"
+
 namespace roofcast::sim {
 namespace {
 
@@ -29,6 +31,7 @@ class DrawnRun {
 
   RunOutcome run() {
     while (now_ < limit_) {
+      base::throw_if_cancelled();
       const Seconds failure = until_failure();
       const Seconds left = limit_ - now_;
       if (works_for(base::min(failure, left)) || failure >= left) {

@@ -326,6 +326,15 @@ class Interrupts(unittest.TestCase):
         timer.join()
         self.assertLess(time.process_time() - before, 8)  # of a million points it would be more than 20
 
+    def test_ctrl_c_ends_a_simulation_before_it_is_done(self):
+        before = time.process_time()
+        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            roofcast.simulate(SCENARIO, {"traffic.output_tokens": {"uniform": [2, 200]}, "traffic.requests": 4_000_000})
+        timer.join()
+        self.assertLess(time.process_time() - before, 8)  # of all requests it would be more than 20
+
 
 class Questions(unittest.TestCase):
     def test_answers_are_those_of_the_commands(self):
@@ -428,6 +437,25 @@ class Process(unittest.TestCase):
             done = subprocess.run([os.sys.executable, "-c", script], env={**os.environ, "ROOFCAST_CATALOG": folder},
                                   capture_output=True, text=True, check=True)
         self.assertIn("h200_sxm", done.stdout)
+
+    def test_a_catalog_that_is_named_too_late_is_refused(self):
+        roofcast.list("chip")
+        os.environ["ROOFCAST_CATALOG"] = "late"
+        try:
+            with self.assertRaisesRegex(RuntimeError, "ROOFCAST_CATALOG is 'late' now"):
+                roofcast.list("chip")
+        finally:
+            del os.environ["ROOFCAST_CATALOG"]
+
+    def test_what_is_no_path_and_no_value_is_refused_in_words(self):
+        with self.assertRaisesRegex(ValueError, "'a=b' is no path of a knob"):
+            roofcast.estimate(SCENARIO, {"a=b": 1})
+        with self.assertRaisesRegex(TypeError, "changes are a dict"):
+            roofcast.estimate(SCENARIO, ["traffic.concurrency=1"])
+        with self.assertRaisesRegex(ValueError, "is nan or infinite"):
+            roofcast.estimate(SCENARIO, {"traffic.concurrency": float("nan")})
+        with self.assertRaisesRegex(ValueError, "no path of a file"):
+            roofcast.estimate("a.yaml\0.txt")
 
     def test_the_stub_has_every_name_that_is_bound(self):
         stub = ast.parse((SOURCE / "cli/python/roofcast/_native.pyi").read_text(encoding="utf-8"))

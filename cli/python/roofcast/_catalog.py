@@ -10,6 +10,7 @@ from . import _native
 from ._documents import noting
 
 
+@noting
 def list(kind: str) -> builtins.list[str]:
     """The ids of a kind of the catalog: list("system")."""
     return _native.ids(kind)

@@ -53,11 +53,27 @@ def _plain(value: Any) -> Any:
 
 def text_of(value: Any) -> str:
     """A value as YAML has it: texts as they are, so that "x1.5" is a factor and "3 TB/s" a rate."""
-    return value if isinstance(value, str) else json.dumps(value, default=_plain, allow_nan=False)
+    return value if isinstance(value, str) else _json_of(value)
+
+
+def _json_of(value: Any, indent: int | None = None) -> str:
+    try:
+        return json.dumps(value, indent=indent, default=_plain, allow_nan=False)
+    except ValueError as error:  # the words of the json module name neither the value nor what is wrong
+        raise ValueError(f"roofcast: a value is nan or infinite, or contains itself: {value!r}") from error
+
+
+def path_of(path: str) -> str:
+    """A dotted path of a knob. The library is asked for PATH=VALUE."""
+    if not isinstance(path, str) or "=" in path:
+        raise ValueError(f"roofcast: {path!r} is no path of a knob")
+    return path
 
 
 def assignments(values: Changes | None) -> list[str]:
-    return [f"{path}={text_of(value)}" for path, value in (values or {}).items()]
+    if values is not None and not isinstance(values, Mapping):
+        raise TypeError(f"roofcast: changes are a dict of paths and values, not {values!r}")
+    return [f"{path_of(path)}={text_of(value)}" for path, value in (values or {}).items()]
 
 
 def document_of(source: Documents, name: str = "scenario") -> _native.Document:
@@ -66,11 +82,14 @@ def document_of(source: Documents, name: str = "scenario") -> _native.Document:
     if isinstance(source, Mapping):
         parts = {key: part for key, part in source.items() if isinstance(part, Scenario)}
         rest = {key: part for key, part in source.items() if key not in parts}
-        document = _native.Document.parse(json.dumps(rest, indent=1, default=_plain, allow_nan=False), name)
+        document = _native.Document.parse(_json_of(rest, indent=1), name)
         for key, part in parts.items():
             document = document.with_part(key, part._document)
         return document
-    return _native.Document.load(os.fspath(source))
+    path = os.fspath(source)
+    if "\0" in path:
+        raise ValueError(f"roofcast: {path!r} is no path of a file")
+    return _native.Document.load(path)
 
 
 class Scenario:
@@ -128,10 +147,17 @@ def changed(scenario: Documents, changes: Changes | None) -> _native.Document:
 
 
 def noting(function: Function) -> Function:
-    """Notes of the library (an entry of one's own that hides a built-in one, a key with a new name) become warnings."""
+    """Notes of the library (an entry of one's own that hides a built-in one, a key with a new name) become warnings.
+    The library reads ROOFCAST_CATALOG once; an answer from another catalog than the one that is named would be wrong."""
 
     @functools.wraps(function)
     def noted(*arguments: Any, **options: Any) -> Any:
+        named = os.environ.get("ROOFCAST_CATALOG", "")
+        if named != _native.user_catalog():
+            raise RuntimeError(
+                f"roofcast: ROOFCAST_CATALOG is {named!r} now; this process began with {_native.user_catalog()!r} and keeps "
+                "it. Set it before the first question, or begin another process"
+            )
         result = function(*arguments, **options)
         for note in _native.take_notes():
             warnings.warn(note.removeprefix("note: "), stacklevel=2)

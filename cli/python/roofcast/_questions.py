@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _native
-from ._documents import Changes, Documents, assignments, changed, document_of, noting, text_of
+from ._documents import Changes, Documents, assignments, changed, document_of, noting, path_of, text_of
 from ._results import Estimate, Simulation, Sweep
 
 
@@ -77,7 +77,7 @@ def _ranges(vary: Mapping[str, Any] | Sequence[str]) -> list[str]:
     if not isinstance(vary, Mapping):
         return [vary] if isinstance(vary, str) else [*vary]
     return [
-        f"{path}={','.join(map(text_of, values)) if isinstance(values, (list, tuple)) else text_of(values)}"
+        f"{path_of(path)}={','.join(map(text_of, values)) if isinstance(values, (list, tuple)) else text_of(values)}"
         for path, values in vary.items()
     ]
 
