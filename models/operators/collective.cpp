@@ -298,12 +298,16 @@ void deduplicated(Offers& offers, const Group& g, const Collective& op, const Ma
 constexpr Seconds kStagedRow = 15.0 * base::nanosecond;
 constexpr Seconds kSlowestRow = 40.0 * base::nanosecond;
 
-// kept    –  i−1 + c
-// spine   B  what leaves the rail, as the bytes that would take as long on the rail
-// placed  B  what `put` stores in other ranks of the domain
+// Over rails the library's exchange hands what another position wants to the rank of its own domain that is on that rail,
+// and nothing leaves its rail (PXN). Kernels that store rows where receivers read them do not.
+//
+// kept     –  i−1 + c
+// turned   B  for other positions of other domains
+// spine    B  what leaves the rail, as the bytes that would take as long on the rail
+// placed   B  what `put` stores in other ranks of the domain
 void all_to_all(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
   const Bytes size = Bytes::from_si(op.bytes);
-  if (op.deduplicated || op.copies > 1 || (g.leaves() && m.scale_out.rails)) {
+  if (op.deduplicated || op.copies > 1) {
     deduplicated(offers, g, op, m);
   }
   if (op.deduplicated) {
@@ -311,12 +315,19 @@ void all_to_all(Offers& offers, const Group& g, const Collective& op, const Mach
   }
   const auto hops = [](std::int64_t n) { return n > 1 ? 2.0 : 0.0; };
   const auto posts = [](std::int64_t n) { return n > 1 ? log2_up(n) - 1.0 : 0.0; };
+  const bool by_library =
+      op.custom == AllReduceKernels::library || op.rows == 0.0 || !m.scale_up.peer_access;
   const double kept = g.i() - 1.0 + m.calibration.staging_copy;
-  const Bytes up = g.inside > 1 ? kept / g.n() * size : Bytes{};
-  const Bytes spine = (g.d() - 1.0) * (g.i() - 1.0) / g.n() / m.scale_out.off_rail * size;
+  const Bytes turned = (g.d() - 1.0) * (g.i() - 1.0) / g.n() * size;
+  const bool hands_over =
+      by_library && m.scale_out.rails && m.scale_up.peer_access && turned > Bytes{};
+  const Bytes up =
+      (g.inside > 1 ? kept / g.n() * size : Bytes{}) + (hands_over ? turned : Bytes{});
+  const Bytes spine = hands_over ? Bytes{} : turned / m.scale_out.off_rail;
   const Bytes out = base::max((g.n() - g.i()) / g.n() * size, spine);
-  const Route route{hops(g.inside), hops(g.domains), up, out, posts(g.inside), posts(g.domains)};
-  if (op.custom == AllReduceKernels::library || op.rows == 0.0 || !m.scale_up.peer_access) {
+  const Route route{hops(g.inside) + (hands_over ? 1.0 : 0.0), hops(g.domains), up, out,
+                    posts(g.inside), posts(g.domains)};
+  if (by_library) {
     add_protocols(offers, kDirect, route, m);
     return;
   }

@@ -40,7 +40,8 @@
 //     ring             d(i−1) + (d−1)            S | S/i
 //   all-to-all
 //     direct           2 + 2                     (i−1+c)/n·S | (n−i)/n·S
-//                      and ⌈log₂i⌉−1, ⌈log₂d⌉−1 times α to post the messages
+//                      and ⌈log₂i⌉−1, ⌈log₂d⌉−1 times α to post the messages. Over rails 3 + 2 and
+//                      (i−1+c)/n·S + (d−1)(i−1)/n·S inside: the library hands over to the rank on the rail
 //     put              2 + 2                     (i−1)/n·S/x | (n−i)/n·S   and the posts
 //                      by the stack's own kernels, which store rows where receivers read them. Staged rows
 //                      pass through slots: 15 ns · R more, and 40 ns · R at least
@@ -53,8 +54,8 @@
 //
 // The library's tree for all-reduce exists where ranks span hosts. Where the switches of a domain cannot
 // reduce, in-network moves 2(i−1)/i·S inside at B. In a full mesh B is what the links of the group give
-// (FabricLevel::among). Beyond the domain only a direct all-to-all leaves its rail: data to other positions
-// is sent at off_rail · B.
+// (FabricLevel::among). Beyond the domain only `put`, and a direct all-to-all where no rails are or ranks
+// cannot read each other's memory, leave their rail: data to other positions is sent at off_rail · B.
 //
 // The stack's own all-reduce works in one domain whose ranks read each other's memory. It takes no L:
 //
@@ -67,7 +68,7 @@
 // One rank has no cost at all. Sources:
 // NVIDIA/nccl@5067397 src/tuning (hops, protocols, which algorithm exists for which collective), src/include/device.h
 // (ncclNvlsSupported: switches do not add int8);
-// NVIDIA/nccl@b647562 src/graph/tuning.cc (what proxies add; trees of two hosts at the rate of one crossing; no NVLS
+// NVIDIA/nccl@b647562 src/graph/search.cc (PXN for all that it can, as NCCL_P2P_PXN_LEVEL is 2), src/graph/tuning.cc (what proxies add; trees of two hosts at the rate of one crossing; no NVLS
 // tree where a domain is several hosts). Checked on six logs of nccl-tests over two hosts (four in tests/measured_logs):
 // median error 14 %; rings of A100 are taken there where this model takes a tree, 18 % faster.
 // vllm-project/vllm@036bb68 csrc/custom_all_reduce.cuh.
