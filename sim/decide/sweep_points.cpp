@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <type_traits>
 
 #include "sim/result/parent_figures.hpp"
 #include "sim/scenario/knob.hpp"
@@ -116,6 +117,10 @@ class PlacedProblems {
 };
 
 }  // namespace
+
+// What texts and tables of a section's value take beside it, about: 10,000 systems took 4.4 kB each.
+template <class T>
+constexpr std::size_t kBeside = std::is_same_v<T, Platform> ? 4500 : 0;
 
 // One section, as every combination of the axes that touch it makes it.
 template <class T>
@@ -293,7 +298,7 @@ std::size_t SweepPoints::bytes() const {
   }
   std::apply(
       [&]<class... T>(const SectionValues<T>&... section) {
-        ((bytes += section.all().size() * sizeof(T)), ...);
+        ((bytes += section.all().size() * (sizeof(T) + kBeside<T>)), ...);
       },
       whole_->sections);
   return bytes;
