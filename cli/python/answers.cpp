@@ -17,12 +17,17 @@
 #include "cli/answers/solved.hpp"
 #include "cli/python/answered.hpp"
 #include "cli/python/bindings.hpp"
+#include "cli/recommend/recommend_question.hpp"
+#include "cli/recommend/recommended_row.hpp"
+#include "cli/recommend/training_search_text.hpp"
 #include "cli/simulate/drawn_runs.hpp"
 #include "cli/tables/request_rows.hpp"
 #include "cli/text/roadmap_text.hpp"
 #include "cli/text/scenario_text.hpp"
 #include "cli/text/simulation_answer.hpp"
 #include "sim/decide/overridden_scenario.hpp"
+#include "sim/recommend/recommendation.hpp"
+#include "sim/recommend/training_search.hpp"
 #include "sim/scenario/sections.hpp"
 
 namespace py = pybind11;
@@ -104,6 +109,31 @@ py::object drawn(const Document& document, std::size_t runs, std::uint32_t seed)
   });
 }
 
+// What `recommend --json` prints, and the scenario of the answer, if there is one.
+std::pair<py::object, std::optional<Document>> recommended(const Document& document,
+                                                           const AskedRecommendation& asked,
+                                                           bool no_replay) {
+  auto [json, best] = answered([&]() -> std::pair<Json, std::optional<Document>> {
+    if (trains(document.node)) {
+      const sim::TrainingQuestion q = training_question_of(asked, document.node, {});
+      const sim::TrainingSearch search = sim::search_trainings(q, 0);
+      return {training_search_json(q, search),
+              search.best.empty()
+                  ? std::nullopt
+                  : std::optional(Document{sim::with_choice(
+                        search.candidates[search.best.front().candidate].document,
+                        search.best.front().choice)})};
+    }
+    Heading heading;
+    const sim::Question q = question_of(asked, document.node, heading);
+    const sim::Recommendation r = sim::recommend(q, {0, !no_replay, nullptr});
+    describe(q, r, heading);
+    return {recommend_json(q, heading, r),
+            r.found() ? std::optional(Document{scenario_of(r, *r.answers.front())}) : std::nullopt};
+  });
+  return {python_of(json), std::move(best)};
+}
+
 }  // namespace
 
 void bind_answers(py::module_& module) {
@@ -113,6 +143,20 @@ void bind_answers(py::module_& module) {
     return sensitivities(document, {metrics, vary, {step, gain}, {rows, seed}});
   });
   module.def("compare", compared);
+  module.def("recommend", [](const Document& document, std::int64_t gpus, const Texts& lists,
+                             const std::string& rate, const std::string& clients, const Texts& where,
+                             const std::string& minimize, const std::string& maximize,
+                             const std::string& pools, const Texts& set, bool no_replay) {
+    AskedRecommendation asked{{}, where, minimize, maximize, pools};
+    asked.said.gpus = gpus;
+    asked.said.system = lists.at(0);
+    asked.said.precision = lists.at(1);
+    asked.said.stack = lists.at(2);
+    asked.said.rate = rate;
+    asked.said.clients = clients;
+    asked.said.set = set;
+    return recommended(document, asked, no_replay);
+  });
   module.def("brief", briefed);
   module.def("simulate", simulated);
   module.def("draw_runs", drawn);

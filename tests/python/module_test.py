@@ -346,6 +346,18 @@ class Questions(unittest.TestCase):
                          answer("sensitivity", example, "--metric", "tpot_mean_s"))
         self.assertEqual(roofcast.brief(example), program("brief", example, "-o", "-"))
 
+    def test_a_recommendation_is_that_of_the_command_and_its_scenario_meets_the_conditions(self):
+        example = SOURCE / "examples" / "llama-70b.yaml"
+        limits = ["tpot_p95_s <= 0.03", "ttft_p95_s <= 2"]
+        found, best = roofcast.recommend(example, 8, systems=["hgx_h100", "hgx_h200"], where=limits, pools="one")
+        self.assertEqual(found, answer("recommend", example, "--gpus", "8", "--system", "hgx_h100,hgx_h200", "--pools", "one",
+                                       *(word for limit in limits for word in ("--where", limit))))
+        self.assertLessEqual(roofcast.estimate(best)["tpot_p95_s"], 0.03)
+        nothing, best = roofcast.recommend(example, 8, where="tpot_mean_s <= 0.0001", replay=False)
+        self.assertIsNone(best)
+        with self.assertRaisesRegex(roofcast.Error, 'no system is called "hgx_h300"'):
+            roofcast.recommend(example, 8, systems=["hgx_h300"])
+
     def test_a_list_of_values_is_a_range_and_changes_come_before(self):
         answer = roofcast.solve(SCENARIO, {"deployment.tensor_parallel": [2, 4, 8]}, ["tpot_p95_s <= 0.02"],
                                 changes={"traffic.concurrency": 4}, replay=False)

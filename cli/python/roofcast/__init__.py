@@ -17,12 +17,12 @@ Every function may be called from several threads. The interpreter's lock is rel
 from . import _native
 from ._catalog import kinds, list, show
 from ._documents import Error, Problem, Scenario
-from ._questions import brief, compare, draw_runs, estimate, sensitivity, simulate, solve, sweep
+from ._questions import brief, compare, draw_runs, estimate, recommend, sensitivity, simulate, solve, sweep
 from ._results import Estimate, Metric, Simulation, Sweep, metrics
 
 __version__: str = _native.version()
 
 __all__ = [
     "Error", "Estimate", "Metric", "Problem", "Scenario", "Simulation", "Sweep", "brief", "compare", "draw_runs", "estimate",
-    "kinds", "list", "metrics", "sensitivity", "show", "simulate", "solve", "sweep",
+    "kinds", "list", "metrics", "recommend", "sensitivity", "show", "simulate", "solve", "sweep",
 ]  # fmt: skip

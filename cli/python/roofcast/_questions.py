@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _native
-from ._documents import Changes, Documents, assignments, changed, document_of, noting, path_of, text_of
+from ._documents import Changes, Documents, Scenario, assignments, changed, document_of, noting, path_of, text_of
 from ._results import Estimate, Simulation, Sweep
 
 
@@ -80,6 +80,50 @@ def _ranges(vary: Mapping[str, Any] | Sequence[str]) -> list[str]:
         f"{path_of(path)}={','.join(map(text_of, values)) if isinstance(values, (list, tuple)) else text_of(values)}"
         for path, values in vary.items()
     ]
+
+
+@noting
+def recommend(
+    scenario: Documents,
+    gpus: int,
+    *,
+    systems: Sequence[str] = (),
+    precisions: Sequence[str] = (),
+    stacks: Sequence[str] = (),
+    rate: str = "",
+    clients: int = 0,
+    where: str | Sequence[str] = (),
+    minimize: str = "",
+    maximize: str = "",
+    pools: str = "both",
+    changes: Changes | None = None,
+    replay: bool = True,
+) -> tuple[dict[str, Any], Scenario | None]:
+    """The best deployment on a budget of GPUs: what `roofcast recommend --json` prints, and its scenario, if one meets
+    the conditions.
+
+    `systems`, `precisions` and `stacks` are tried; where there are none, the scenario says which. The deployment must
+    carry `rate`, such as "8 /s", or so many `clients`; without both, with arrivals or a trace in the scenario it must
+    carry these, else the number of clients is searched. `pools`: "one", "two" or "both"."""
+    if pools not in ("one", "two", "both"):
+        raise ValueError(f'roofcast: pools is "one", "two" or "both", not {pools!r}')
+    lists = [names if isinstance(names, str) else ",".join(names) for names in (systems, precisions, stacks)]
+    conditions = [where] if isinstance(where, str) else [*where]
+    answer: dict[str, Any]
+    answer, best = _native.recommend(
+        document_of(scenario),
+        gpus,
+        lists,
+        rate,
+        str(clients) if clients else "",
+        conditions,
+        minimize,
+        maximize,
+        pools,
+        assignments(changes),
+        not replay,
+    )
+    return answer, None if best is None else Scenario.of(best)
 
 
 @noting
