@@ -152,7 +152,7 @@ TEST_CASE("Energy of a token is the power of all GPUs over their tokens", "[laws
   Violations energy(kRounding);
   Violations bounds(kRounding);
   std::size_t unknown = 0;
-  for_each_feasible(9, 47, {1, 7, 64, 500}, [&](const ServingCase& c) {
+  for_each_feasible(9, 94, {1, 7, 64, 500}, [&](const ServingCase& c) {
     const auto e = sim::estimate(c.scenario, workspace);
     const auto& rates = c.scenario.platform->machine.power;
     const auto where = [&] { return c.text(); };

@@ -100,7 +100,7 @@ TEST_CASE("More of any resource makes no service slower", "[laws][long]") {
   Violations total(0.055);
   Violations first(kBatchStep);
   Violations token(0.175);
-  for_each_feasible(1, 131, {1, 7, 64, 500}, [&](const ServingCase& c) {
+  for_each_feasible(1, 262, {1, 7, 64, 500}, [&](const ServingCase& c) {
     sim::Platform better = *c.scenario.platform;
     sim::ScenarioView faster = c.scenario;
     faster.platform = &better;
@@ -135,7 +135,7 @@ TEST_CASE("More memory makes nothing infeasible, holds no fewer requests and cos
   sim::Workspace workspace;
   Violations law(kRounding);
   Violations throughput(0.01);
-  for_each_feasible(2, 29, {64, 500}, [&](const ServingCase& c) {
+  for_each_feasible(2, 58, {64, 500}, [&](const ServingCase& c) {
     const auto before = sim::estimate(c.scenario, workspace);
     for (const double factor : {1.05, 2.0}) {
       sim::Platform larger = *c.scenario.platform;
@@ -163,7 +163,7 @@ TEST_CASE("More clients lose no throughput and see no better interactivity", "[l
   sim::Workspace workspace;
   Violations throughput(0.16);
   Violations interactivity(0.13);
-  for_each_feasible(3, 197, {1}, [&](const ServingCase& c) {
+  for_each_feasible(3, 394, {1}, [&](const ServingCase& c) {
     auto traffic = *c.scenario.traffic;
     sim::ScenarioView scenario = c.scenario;
     scenario.traffic = &traffic;

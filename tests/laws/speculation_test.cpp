@@ -87,7 +87,7 @@ TEST_CASE("Drafts that are never accepted cost time", "[laws]") {
 TEST_CASE("Drafts that are always accepted yield all their tokens and one", "[laws][long]") {
   sim::Workspace workspace;
   Violations yields(1e-12);
-  for_each_draft(12, 1201, [&](const ServingCase& c, DraftMethod method) {
+  for_each_draft(12, 2402, [&](const ServingCase& c, DraftMethod method) {
     for (const std::int64_t draft_tokens : {1, 3}) {
       const auto e = with(c, method, draft_tokens, 1.0, workspace);
       yields.add(std::abs(e.steady.tokens_per_iteration - static_cast<double>(draft_tokens + 1)),
