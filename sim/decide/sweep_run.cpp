@@ -58,7 +58,7 @@ void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& t
           const ScenarioView scenario = points.scenario(begin + i);
           estimates[i] = estimate(scenario, workspace.of(scenario));
           if (explained) {
-            tell_causes(scenario, estimates[i]);
+            tell_causes(scenario, estimates[i], workspace.of(scenario));
           }
         }
         take(begin, std::span(estimates).first(count));
@@ -394,7 +394,7 @@ void tell_limits(const SweepPoints& points, ResultTable& table,
     }
     const ScenarioView scenario = points.scenario(row);
     ServingEstimate e = estimate(scenario, workspace);
-    tell_causes(scenario, e);
+    tell_causes(scenario, e, workspace);
     for (const Metric& metric : limit_metrics()) {
       table.column(metric.name).set(row, metric.value(e));
     }
