@@ -124,6 +124,7 @@ Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine&
   const double at = static_cast<double>(kClockAlone) * (clocked / sharing);  // of r
   const auto below = std::min(static_cast<std::size_t>(at), kClockAlone - 1);
   const double above = at - static_cast<double>(below);
+  draw.below = below;
   draw.bound[below] = (count * (1.0 - above)) * sharing;
   draw.bound[below + 1] = (count * above) * sharing;
   const double l2 = std::min(1.0, fourth_power(cost.l2 / clocked));

@@ -76,10 +76,11 @@ inline constexpr std::size_t kClockAlone = kClockShares - 1;
 
 // What all runs of an operator draw, whatever hides them.
 struct Draw {
-  ByClockShare bound{};  // of their time
-  ByClockShare l2{};     // λ of it
-  base::Joules flop;     // of FLOP, at full clocks
-  base::Joules bytes;    // of bytes to memory and to other ranks
+  std::size_t below = 0;  // only this r and the next one have any time
+  ByClockShare bound{};   // of their time
+  ByClockShare l2{};      // λ of it
+  base::Joules flop;      // of FLOP, at full clocks
+  base::Joules bytes;     // of bytes to memory and to other ranks
 };
 Draw draw_of(const Cost& cost, base::MathType math, double count, const Machine& machine);
 
@@ -101,7 +102,7 @@ struct Activity {
   // What the clock bounds counts first.
   void add(const Draw& draw, base::Seconds time) {
     running += time;
-    for (std::size_t r = kClockShares; r-- > 0;) {
+    for (const std::size_t r : {draw.below + 1, draw.below}) {
       const base::Seconds counted = base::min(time, draw.bound[r]);
       if (counted.si() > 0.0) {
         bound[r] += counted;

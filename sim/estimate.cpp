@@ -91,10 +91,15 @@ void add_costs(const ScenarioView& s, ServingEstimate& e, Workspace& workspace) 
 }
 
 void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
+  Workspace workspace;
+  tell_causes(scenario, estimate, workspace);
+}
+
+void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate, Workspace& workspace) {
   if (estimate.workflow != nullptr) {
     tell_step_causes(scenario, estimate);
   } else {
-    tell_serving_causes(scenario, estimate);
+    tell_serving_causes(scenario, estimate, workspace);
   }
 }
 

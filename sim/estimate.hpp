@@ -19,6 +19,8 @@ ServingEstimate estimate(const ScenarioView& scenario, Workspace& workspace);
 // Sets `causes` of an estimate, of what limits it (sim/result/causes.hpp); `scenario` is the one that was estimated. Nothing is
 // told of RL post-training.
 void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate);
+// The same with what estimates share.
+void tell_causes(const ScenarioView& scenario, ServingEstimate& estimate, Workspace& workspace);
 
 // The scenario as it is served. If requests are samples of questions, its traffic is sampled_traffic(). It is without requests
 // that are longer than the context (workloads/traffic/within_context.hpp).

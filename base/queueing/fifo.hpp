@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace roofcast::base::queueing {
@@ -11,7 +12,8 @@ template <class T>
 class Fifo {
  public:
   Fifo() { entries_.reserve(64); }
-  bool empty() const { return first_ == entries_.size(); }
+  // Ends are compared: a size would be a division by that of an entry.
+  bool empty() const { return begin() == end(); }
   T& front() { return entries_[first_]; }
   const T& front() const { return entries_[first_]; }
   T& back() { return entries_.back(); }
@@ -19,7 +21,7 @@ class Fifo {
   T& from_back(std::ptrdiff_t n) { return *(entries_.end() - n); }
   const T& from_back(std::ptrdiff_t n) const { return *(entries_.end() - n); }
   const T* begin() const { return entries_.data() + first_; }
-  const T* end() const { return entries_.data() + entries_.size(); }
+  const T* end() const { return std::to_address(entries_.end()); }
   void push_back(const T& entry) {
     if (entries_.size() == entries_.capacity() && 2 * first_ >= entries_.size()) {
       entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));

@@ -98,6 +98,7 @@ std::vector<Share> shares_of(const Cost& cost, const Anatomy& anatomy, double p)
     seconds[static_cast<std::size_t>(part.cause)] += weight * part.time.si();
   }
   std::vector<Share> shares;
+  shares.reserve(kCauses);
   for (std::size_t c = 0; c < seconds.size(); ++c) {
     if (seconds[c] > 0.0) {
       shares.push_back({static_cast<Cause>(c), seconds[c] / time});

@@ -55,7 +55,7 @@ void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& t
           const ScenarioView scenario = points.scenario(begin + i);
           estimates[i] = estimate(scenario, workspace.of(scenario));
           if (explained) {
-            tell_causes(scenario, estimates[i]);
+            tell_causes(scenario, estimates[i], workspace.of(scenario));
           }
         }
         take(begin, std::span(estimates).first(count));
@@ -64,11 +64,8 @@ void estimate_points(const SweepPoints& points, unsigned threads, const Chunk& t
   });
 }
 
-// Why a point does not compete: it does not fit, misses a condition, or has no value of an objective.
-std::string reason_of(const Sweep& sweep, const ServingEstimate& estimate) {
-  if (std::string why = missed(sweep.where, estimate); !why.empty()) {
-    return why;
-  }
+// Why a point that meets all conditions does not compete: it has no value of an objective.
+std::string lacks(const Sweep& sweep, const ServingEstimate& estimate) {
   for (const auto* objectives : {&sweep.pareto.maximize, &sweep.pareto.minimize}) {
     for (const std::string& name : *objectives) {
       if (std::isnan(find_metric(name)->value(estimate))) {
@@ -78,6 +75,12 @@ std::string reason_of(const Sweep& sweep, const ServingEstimate& estimate) {
     }
   }
   return {};
+}
+
+// Why a point does not compete: it does not fit, misses a condition, or has no value of an objective.
+std::string reason_of(const Sweep& sweep, const ServingEstimate& estimate) {
+  std::string why = missed(sweep.where, estimate);
+  return why.empty() ? lacks(sweep, estimate) : why;
 }
 
 // Of the first point; empty where it has no classes with objectives.
@@ -184,11 +187,10 @@ class Rows {
         axes_[axis].column->set_code(row, axes_[axis].codes[points_.value_index(row, axis)]);
       }
       const ServingEstimate& e = estimates[i];
-      const auto& where = points_.sweep().where;
       fits_.set(row, e.fits());
-      meets_.set(row, e.fits() && std::all_of(where.begin(), where.end(),
-                                              [&](const Condition& c) { return holds(c, e); }));
-      reasons.push_back(reason_of(points_.sweep(), e));
+      std::string why = missed(points_.sweep().where, e);
+      meets_.set(row, why.empty());
+      reasons.push_back(why.empty() ? lacks(points_.sweep(), e) : std::move(why));
       if (!classes_.empty()) {
         classes_.set(
             row, e,
@@ -391,7 +393,7 @@ void tell_limits(const SweepPoints& points, ResultTable& table,
     }
     const ScenarioView scenario = points.scenario(row);
     ServingEstimate e = estimate(scenario, workspace);
-    tell_causes(scenario, e);
+    tell_causes(scenario, e, workspace);
     for (const Metric& metric : limit_metrics()) {
       table.column(metric.name).set(row, metric.value(e));
     }

@@ -381,7 +381,13 @@ IterationCost added_up(const IterationTerms& terms, const ScenarioView& s,
 
 std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
                                               const workloads::Batch& batch) {
-  workloads::Graph graph;
+  Workspace workspace;
+  return iteration_operators(s, batch, workspace);
+}
+
+std::vector<OperatorLine> iteration_operators(const ScenarioView& s, const workloads::Batch& batch,
+                                              Workspace& workspace) {
+  workloads::Graph& graph = workspace.graph;
   build(s, batch, graph);
   for (const workloads::Call& call : hand_overs(s, batch)) {
     if (call.count > 0.0) {
@@ -395,7 +401,7 @@ std::vector<OperatorLine> iteration_operators(const ScenarioView& s,
   std::vector<OperatorLine> lines;
   const models::Machine& machine = s.platform->machine;
   const auto cost_of = [&](const workloads::Call& call) {
-    return in_iteration(models::cost_of(call.op, machine), call, s);
+    return cost_in_iteration(call, s, workspace);
   };
   Sequence sequence(exposed_of(s, batch, graph, cost_of));
   models::Activity activity;

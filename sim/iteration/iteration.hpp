@@ -127,5 +127,8 @@ struct OperatorLine {
 };
 std::vector<OperatorLine> iteration_operators(const ScenarioView& scenario,
                                               const workloads::Batch& batch);
+// The same with what estimates share.
+std::vector<OperatorLine> iteration_operators(const ScenarioView& scenario,
+                                              const workloads::Batch& batch, Workspace& workspace);
 
 }  // namespace roofcast::sim

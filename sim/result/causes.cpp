@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "models/operators/explained_cost.hpp"
 #include "sim/iteration/draft_model.hpp"
@@ -15,7 +16,8 @@ namespace {
 using base::Seconds;
 using models::Share;
 
-constexpr double kMostHost = 0.999;  // of TTFT: shares of the iterations are told of the rest
+constexpr std::size_t kMostParts = 16;  // of an operator, as a rule
+constexpr double kMostHost = 0.999;     // of TTFT: shares of the iterations are told of the rest
 
 void sort_greatest_first(std::vector<Share>& shares) {
   std::stable_sort(shares.begin(), shares.end(),
@@ -27,44 +29,76 @@ double in_flight(const ScenarioView& s, const SteadyState& steady) {
   return std::clamp(steady.decode_batch, 1.0, static_cast<double>(s.mapping->pipeline_parallel));
 }
 
-// `times` of an iteration and of the passes of the draft model after it. With several micro-batches in flight, a stage
-// waits for the slowest one: they take that stage longer than one micro-batch takes all stages.
-void add_iteration(CauseSum& sum, const ScenarioView& s, const workloads::Batch& batch,
-                   double times, double micro_batches) {
-  const auto add = [&](const ScenarioView& of, const workloads::Batch& lines, double count) {
-    for (const OperatorLine& line : iteration_operators(of, lines)) {
-      sum.add(causes_of(line, of.platform->machine), count * line.time);
+// An iteration and the passes of the draft model after it, with what each operator is for: explained once for all metrics
+// that it is a part of.
+class ExplainedIteration {
+ public:
+  ExplainedIteration(const ScenarioView& s, const workloads::Batch& batch, Workspace& workspace)
+      : has_stages_(s.mapping->pipeline_parallel > 1) {
+    explain(iteration_, s, batch, 1.0, workspace);
+    const IterationCost cost = iteration_cost(s, batch, workspace);
+    host_ = cost.by_limit[static_cast<std::size_t>(Limit::host)];
+    stages_ = cost.latency - cost.latency_host;
+    slowest_ = cost.period - cost.period_host;
+    if (s.draft != nullptr) {
+      for (const DraftPass& pass : draft_passes(s, batch)) {
+        explain(passes_, s.draft->view, pass.batch, static_cast<double>(pass.count), workspace);
+      }
     }
-  };
-  add(s, batch, times);
-  Workspace workspace;
-  const IterationCost cost = iteration_cost(s, batch, workspace);
-  const Seconds host = cost.by_limit[static_cast<std::size_t>(Limit::host)];
-  const Seconds slowest = micro_batches * (cost.period - cost.period_host);
-  sum.add({{models::Cause::host, 1.0}}, times * host);
-  if (s.mapping->pipeline_parallel > 1) {
-    const Seconds stages = cost.latency - cost.latency_host;
-    sum.add({{models::Cause::straggler, 1.0}}, times * base::max(Seconds{}, slowest - stages));
-  }
-  if (s.draft != nullptr) {
-    for (const DraftPass& pass : draft_passes(s, batch)) {
-      add(s.draft->view, pass.batch, times * static_cast<double>(pass.count));
-    }
-  }
-  if (runs_passes(s)) {
-    const double passes = passes_of(s, batch);
-    for (const auto& front : s.front->all) {
-      if (!front->apart) {
-        add(front->view, front->batch, times * passes);
+    if (runs_passes(s)) {
+      const double passes = passes_of(s, batch);
+      for (const auto& front : s.front->all) {
+        if (!front->apart) {
+          explain(passes_, front->view, front->batch, passes, workspace);
+        }
       }
     }
   }
-}
+
+  // `times` of it. With several micro-batches in flight, a stage waits for the slowest one: they take that stage longer than
+  // one micro-batch takes all stages.
+  void add_to(CauseSum& sum, double times, double micro_batches) const {
+    add(sum, iteration_, times);
+    sum.add({{models::Cause::host, 1.0}}, times * host_);
+    if (has_stages_) {
+      sum.add({{models::Cause::straggler, 1.0}},
+              times * base::max(Seconds{}, micro_batches * slowest_ - stages_));
+    }
+    add(sum, passes_, times);
+  }
+
+ private:
+  struct Line {
+    std::vector<Share> causes;
+    Seconds time;
+    double count = 1.0;  // in an iteration
+  };
+
+  static void explain(std::vector<Line>& lines, const ScenarioView& of,
+                      const workloads::Batch& batch, double count, Workspace& workspace) {
+    for (const OperatorLine& line : iteration_operators(of, batch, workspace)) {
+      lines.push_back({causes_of(line, of.platform->machine), line.time, count});
+    }
+  }
+  static void add(CauseSum& sum, const std::vector<Line>& lines, double times) {
+    for (const Line& line : lines) {
+      sum.add(line.causes, times * line.count * line.time);
+    }
+  }
+
+  bool has_stages_;
+  std::vector<Line> iteration_;
+  std::vector<Line> passes_;  // of other models
+  Seconds host_;
+  Seconds stages_;   // all of them, without the host
+  Seconds slowest_;  // the slowest of them
+};
 
 }  // namespace
 
 std::vector<Share> causes_of(const OperatorLine& line, const models::Machine& machine) {
   models::Anatomy anatomy;
+  anatomy.parts.reserve(kMostParts);
   const models::Cost alone = models::cost_of(line.call.op, machine, anatomy);
   anatomy.add(&models::Cost::launch, models::Cause::launch, "hidden",
               line.cost.launch - alone.launch);
@@ -76,11 +110,11 @@ std::vector<Share> causes_of(const OperatorLine& line, const models::Machine& ma
         share.share *= 1.0 - part;
       }
       shares.push_back({cause, part});
+      sort_greatest_first(shares);
     }
   };
   take(models::Cause::straggler, line.straggler);
   take(models::Cause::power, line.power);
-  sort_greatest_first(shares);
   return shares;
 }
 
@@ -108,7 +142,8 @@ std::vector<Share> CauseSum::shares() const {
   return all;
 }
 
-void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate) {
+void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate,
+                         Workspace& workspace) {
   const SteadyState& steady = estimate.steady;
   const bool prompts = steady.prefill_iteration.prefill_sequences > 0;
   const bool decodes = steady.decode_iteration.decode_sequences > 0;
@@ -128,21 +163,28 @@ void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate
   CauseSum tpot;
   const auto prefill_stages = static_cast<double>(prefill.mapping->pipeline_parallel);
   const double share = pools && decodes ? 0.0 : decodes ? steady.prefill_share : 1.0;
+  std::optional<ExplainedIteration> with_prompts;
+  std::optional<ExplainedIteration> alone;
+  if (prompts) {
+    with_prompts.emplace(prefill, steady.prefill_iteration, workspace);
+  }
+  if (share < 1.0) {
+    alone.emplace(decode, steady.decode_iteration, workspace);
+  }
   if (prompts) {
     // One that was planned before the prompt came, if any sequence decodes then.
     const bool plans = scenario.serving->policy.plans_ahead && !pools && prefill_stages == 1.0;
     const double planned = plans && decodes ? std::min(1.0, steady.decode_batch) : 0.0;
-    add_iteration(ttft, prefill, steady.prefill_iteration, 1.0 + planned * share, 1.0);
+    with_prompts->add_to(ttft, 1.0 + planned * share, 1.0);
     if (planned * (1.0 - share) > 0.0) {
-      add_iteration(ttft, decode, steady.decode_iteration, planned * (1.0 - share), 1.0);
+      alone->add_to(ttft, planned * (1.0 - share), 1.0);
     }
   }
-  if (share < 1.0) {
-    add_iteration(tpot, decode, steady.decode_iteration, 1.0 - share, in_flight(decode, steady));
+  if (alone) {
+    alone->add_to(tpot, 1.0 - share, in_flight(decode, steady));
   }
   if (share > 0.0 && prompts) {
-    add_iteration(tpot, prefill, steady.prefill_iteration, share,
-                  decodes ? in_flight(prefill, steady) : prefill_stages);
+    with_prompts->add_to(tpot, share, decodes ? in_flight(prefill, steady) : prefill_stages);
   }
   tpot.hold_up(steady.held_up);
   ttft.hold_up(std::min(steady.ttft_host, kMostHost));

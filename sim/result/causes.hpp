@@ -30,7 +30,7 @@
 //
 // Attention-DP ranks are taken to be balanced (sim/iteration/iteration.hpp): nothing is lost there.
 //
-// All this takes many times as long as the estimate. A sweep tells it where explains_rows() says so
+// All this takes twice as long as the estimate. A sweep tells it where explains_rows() says so
 // (sim/decide/shown_columns.hpp), and of the rows that its answer shows.
 #pragma once
 
@@ -67,7 +67,8 @@ struct Causes {
 };
 
 // Sets `causes` of an estimate that serves; `scenario` is the one that was estimated. sim/estimate.hpp has the same of any.
-void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate);
+void tell_serving_causes(const ScenarioView& scenario, ServingEstimate& estimate,
+                         Workspace& workspace);
 
 // What limits a metric. The word is a cause where kernels limit it and tell_causes() was called, else the name of a
 // Limit; it is empty where nothing is told of the metric. The tensor cores limit it only where they have more than half of

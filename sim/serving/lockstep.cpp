@@ -258,7 +258,9 @@ class Lockstep : LockstepCosts {
     whole = std::max(whole, std::min(n, 1.0));
     const double share = std::min(n - done_, iterations * fit);  // prompts' worth of tokens
     done_ = n > whole && cut ? std::clamp(done_ + share - whole, 0.0, 0.999) : 0.0;
-    const Seconds t = mixed(std::max(iterations > 1.0 ? share / iterations : share, 0.01), b);
+    without_ = beside_prompts(b);
+    const Seconds t =
+        mixed(std::max(iterations > 1.0 ? share / iterations : share, 0.01), b, without_);
     run_mixed(iterations, t, b, whole);
     served_ += whole;
     each_ = iterations * t / whole;
@@ -293,7 +295,6 @@ class Lockstep : LockstepCosts {
 
   // Iterations with prompts, each of time t, and b decodes unless prompts run alone. So many get their first tokens.
   void run_mixed(double iterations, Seconds t, double b, double firsts) {
-    without_ = first_ ? Seconds{} : alone(b);
     pass(iterations, t, b);
     counted_.mixed += iterations;
     counted_.iterations += iterations;
@@ -337,7 +338,8 @@ class Lockstep : LockstepCosts {
     lost_ -= again.count;
     const double share = again.count * again.tokens * per_token_;  // prompts' worth of tokens
     const double iterations = std::max(1.0, std::ceil(share / (budget(b) * per_token_) - 1e-9));
-    run_mixed(iterations, mixed(share / iterations, b), b, again.count);
+    without_ = beside_prompts(b);
+    run_mixed(iterations, mixed(share / iterations, b, without_), b, again.count);
     join(again);
     end_groups();
   }

@@ -56,7 +56,15 @@ class LockstepCosts : protected Server {
         query_(static_cast<double>(s.serving->speculation.query_tokens())),
         most_tokens_(ranks_ * stages_ *
                      static_cast<double>(s.serving->limits.max_tokens_per_iteration)),
-        first_(costs_.prompts_first()) {
+        first_(costs_.prompts_first()),
+        whole_server_(ranks_ * stages_ <= 1.0),
+        graph_tokens_(static_cast<double>(s.serving->stack.graph_tokens)) {
+    for (const bool decodes : {false, true}) {
+      for (const bool beyond : {false, true}) {
+        launches_[place(decodes, beyond)] =
+            of_round(costs_.launches(decodes, graph_tokens_ + (beyond ? 1.0 : 0.0)));
+      }
+    }
     const double most = decodes_ > 0.0 ? running_ : 0.0;
     if (most > 0.0) {
       double last = 0.0;
@@ -77,23 +85,20 @@ class LockstepCosts : protected Server {
     return std::max(1.0, most_tokens_ - taken);
   }
 
-  // An iteration of b decodes without prompts, of the micro-batch that is the slowest. A division by one is left out.
-  base::Seconds alone(double b) const {
-    return b > 0.0 ? alone_(ranks_ * stages_ > 1.0 ? micro(b) : std::max(1.0, b)) : empty_;
-  }
+  // An iteration of b decodes without prompts, of the micro-batch that is the slowest.
+  base::Seconds alone(double b) const { return b > 0.0 ? alone_(slowest(b)) : empty_; }
 
   // What n prompts add to it on the GPUs.
   base::Seconds extra(double n) const { return extra_(n); }
 
+  // The iteration that b decodes have where prompts run: nothing where these run alone.
+  base::Seconds beside_prompts(double b) const { return first_ ? base::Seconds{} : alone(b); }
+
   // An iteration of n prompts, and of b decodes unless prompts run alone. Where the host's launches take longer than the GPUs,
   // neither makes it longer.
-  base::Seconds mixed(double n, double b) const {
-    const double beside = first_ ? 0.0 : b;
-    const double decodes = beside > 0.0 ? std::max(1.0, micro(beside)) : 0.0;
-    const double whole = std::min(prompt_, budget(beside));
-    const double tokens = std::max(n * prompt_ / ranks_, std::min(n * prompt_, whole));
-    const IterationTime& launches = costs_.launches(decodes > 0.0, decodes * query_ + tokens);
-    return base::max((first_ ? base::Seconds{} : alone(b)) + extra(n), of_round(launches));
+  base::Seconds mixed(double n, double b) const { return mixed(n, b, beside_prompts(b)); }
+  base::Seconds mixed(double n, double b, base::Seconds beside) const {
+    return base::max(beside + extra(n), launched(n, first_ ? 0.0 : b));
   }
 
   // Until n prompts and b decodes have had an iteration, together or one after the other.
@@ -112,6 +117,21 @@ class LockstepCosts : protected Server {
   // Fewer clients than stages leave some of these empty.
   base::Seconds of_round(const IterationTime& t) const {
     return base::max(t.latency, std::min(stages_, std::max(1.0, running_)) * t.period);
+  }
+  // Decodes of the slowest micro-batch, of b. A division by one is left out.
+  double slowest(double b) const { return whole_server_ ? std::max(1.0, b) : micro(b); }
+
+  static std::size_t place(bool decodes, bool beyond_graphs) {
+    return (decodes ? 2U : 0U) + (beyond_graphs ? 1U : 0U);
+  }
+  // The host's launches of n prompts and so many decodes.
+  base::Seconds launched(double n, double decodes) const {
+    double tokens = n * prompt_;
+    if (ranks_ > 1.0) {
+      tokens = std::max(tokens / ranks_, std::min(tokens, std::min(prompt_, budget(decodes))));
+    }
+    const bool any = decodes > 0.0;
+    return launches_[place(any, (any ? slowest(decodes) * query_ : 0.0) + tokens > graph_tokens_)];
   }
   base::Seconds time(const workloads::Batch& batch) { return of_round(costs_.of_gpus(batch)); }
 
@@ -139,8 +159,11 @@ class LockstepCosts : protected Server {
     }
   }
 
-  Line alone_;           // iteration of so many decodes of a micro-batch
-  Line extra_;           // what so many prompts add
+  bool whole_server_;                      // it has one rank and one stage
+  double graph_tokens_;                    // up to here CUDA graphs cover an iteration
+  std::array<base::Seconds, 4> launches_;  // with decodes, beyond graphs
+  Line alone_;                             // iteration of so many decodes of a micro-batch
+  Line extra_;                             // what so many prompts add
   base::Seconds empty_;  // of an iteration without decodes, beyond its prompts' share
 };
 
