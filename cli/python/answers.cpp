@@ -17,7 +17,7 @@
 #include "cli/answers/solved.hpp"
 #include "cli/python/answered.hpp"
 #include "cli/python/bindings.hpp"
-#include "cli/recommend/recommend_question.hpp"
+#include "cli/question/recommend_question.hpp"
 #include "cli/recommend/recommended_row.hpp"
 #include "cli/recommend/training_search_text.hpp"
 #include "cli/simulate/drawn_runs.hpp"
@@ -118,11 +118,10 @@ std::pair<py::object, std::optional<Document>> recommended(const Document& docum
       const sim::TrainingQuestion q = training_question_of(asked, document.node, {});
       const sim::TrainingSearch search = sim::search_trainings(q, 0);
       return {training_search_json(q, search),
-              search.best.empty()
-                  ? std::nullopt
-                  : std::optional(Document{sim::with_choice(
-                        search.candidates[search.best.front().candidate].document,
-                        search.best.front().choice)})};
+              search.best.empty() ? std::nullopt
+                                  : std::optional(Document{sim::with_choice(
+                                        search.candidates[search.best.front().candidate].document,
+                                        search.best.front().choice)})};
     }
     Heading heading;
     const sim::Question q = question_of(asked, document.node, heading);
@@ -143,20 +142,21 @@ void bind_answers(py::module_& module) {
     return sensitivities(document, {metrics, vary, {step, gain}, {rows, seed}});
   });
   module.def("compare", compared);
-  module.def("recommend", [](const Document& document, std::int64_t gpus, const Texts& lists,
-                             const std::string& rate, const std::string& clients, const Texts& where,
-                             const std::string& minimize, const std::string& maximize,
-                             const std::string& pools, const Texts& set, bool no_replay) {
-    AskedRecommendation asked{{}, where, minimize, maximize, pools};
-    asked.said.gpus = gpus;
-    asked.said.system = lists.at(0);
-    asked.said.precision = lists.at(1);
-    asked.said.stack = lists.at(2);
-    asked.said.rate = rate;
-    asked.said.clients = clients;
-    asked.said.set = set;
-    return recommended(document, asked, no_replay);
-  });
+  module.def(
+      "recommend",
+      [](const Document& document, std::int64_t gpus, const Texts& lists, const std::string& rate,
+         const std::string& clients, const Texts& where, const std::string& minimize,
+         const std::string& maximize, const std::string& pools, const Texts& set, bool no_replay) {
+        AskedRecommendation asked{{}, where, minimize, maximize, pools};
+        asked.said.gpus = gpus;
+        asked.said.system = lists.at(0);
+        asked.said.precision = lists.at(1);
+        asked.said.stack = lists.at(2);
+        asked.said.rate = rate;
+        asked.said.clients = clients;
+        asked.said.set = set;
+        return recommended(document, asked, no_replay);
+      });
   module.def("brief", briefed);
   module.def("simulate", simulated);
   module.def("draw_runs", drawn);

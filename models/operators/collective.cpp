@@ -302,7 +302,7 @@ constexpr Seconds kSlowestRow = 40.0 * base::nanosecond;
 // and nothing leaves its rail (PXN). Kernels that store rows where receivers read them do not.
 //
 // kept     –  i−1 + c
-// turned   B  for other positions of other domains
+// crossing B  for other positions of other domains
 // spine    B  what leaves the rail, as the bytes that would take as long on the rail
 // placed   B  what `put` stores in other ranks of the domain
 void all_to_all(Offers& offers, const Group& g, const Collective& op, const Machine& m) {
@@ -318,15 +318,19 @@ void all_to_all(Offers& offers, const Group& g, const Collective& op, const Mach
   const bool by_library =
       op.custom == AllReduceKernels::library || op.rows == 0.0 || !m.scale_up.peer_access;
   const double kept = g.i() - 1.0 + m.calibration.staging_copy;
-  const Bytes turned = (g.d() - 1.0) * (g.i() - 1.0) / g.n() * size;
+  const Bytes crossing = (g.d() - 1.0) * (g.i() - 1.0) / g.n() * size;
   const bool hands_over =
-      by_library && m.scale_out.rails && m.scale_up.peer_access && turned > Bytes{};
+      by_library && m.scale_out.rails && m.scale_up.peer_access && crossing > Bytes{};
   const Bytes up =
-      (g.inside > 1 ? kept / g.n() * size : Bytes{}) + (hands_over ? turned : Bytes{});
-  const Bytes spine = hands_over ? Bytes{} : turned / m.scale_out.off_rail;
+      (g.inside > 1 ? kept / g.n() * size : Bytes{}) + (hands_over ? crossing : Bytes{});
+  const Bytes spine = hands_over ? Bytes{} : crossing / m.scale_out.off_rail;
   const Bytes out = base::max((g.n() - g.i()) / g.n() * size, spine);
-  const Route route{hops(g.inside) + (hands_over ? 1.0 : 0.0), hops(g.domains), up, out,
-                    posts(g.inside), posts(g.domains)};
+  const Route route{hops(g.inside) + (hands_over ? 1.0 : 0.0),
+                    hops(g.domains),
+                    up,
+                    out,
+                    posts(g.inside),
+                    posts(g.domains)};
   if (by_library) {
     add_protocols(offers, kDirect, route, m);
     return;

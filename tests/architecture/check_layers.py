@@ -46,7 +46,7 @@ ROOMS = {
     "cli": {"assets": set(), "tables": set(), "provenance": {"tables"}, "text": {"provenance", "assets"},
              "launch": {"text"}, "catalog": {"text"}, "check": {"text"}, "pages": {"text"}, "program": {"catalog"},
              "compare": {"pages", "program"}, "validate": {"pages", "program"}, "answers": {"pages", "program"}, "sweep": {"pages", "program"},
-             "calibrate": {"program"}, "packing": {"tables"}, "recommend": {"launch", "pages"}, "briefs": {"pages"}, "kernels": {"pages"}, "question": {"program", "launch"}, "simulate": {"pages"},
+             "calibrate": {"program"}, "packing": {"tables"}, "recommend": {"launch", "pages"}, "briefs": {"pages"}, "kernels": {"pages"}, "question": {"program", "launch", "recommend"}, "simulate": {"pages"},
             "commands": {"check", "compare", "validate", "answers", "sweep", "calibrate", "packing", "recommend", "kernels", "question", "simulate"},
             "": {"commands"}, "python": {"commands"}},
 }

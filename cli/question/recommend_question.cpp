@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/recommend/recommend_question.hpp"
+#include "cli/question/recommend_question.hpp"
 
 #include <fmt/format.h>
 
