@@ -9,6 +9,7 @@
 
 #include "base/csv/csv.hpp"
 #include "base/document/text_file.hpp"
+#include "cli/answers/estimate_warnings.hpp"
 #include "cli/answers/speculated.hpp"
 #include "cli/catalog/larger_systems.hpp"
 #include "cli/check/numerics_text.hpp"
@@ -267,13 +268,8 @@ void print_text(const sim::Scenario& s, const sim::ServingEstimate& e,
   if (!s.training.trains()) {
     print_replay(e, sim::doubt_of(sim::view(s), e), replayed);
   }
-  if (const std::string wait = sim::full_iterations(sim::view(s), e); !wait.empty()) {
-    say("warning: {}\n", wait);
-  }
-  if (e.beyond_context > 0.0) {
-    say("warning: {:.2g}% of the requests are longer than the context of {} tokens. They are "
-        "rejected, and in no figure but the attainment\n",
-        100.0 * e.beyond_context, s.model.max_context);
+  for (const std::string& warning : warnings_of(s, e)) {
+    say("warning: {}\n", warning);
   }
   if (const std::string_view gap = sim::reason(e.score.gap); !gap.empty()) {
     say("No score: {}\n", gap);

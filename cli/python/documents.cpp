@@ -60,13 +60,18 @@ py::object scalar(const base::Node& node) {
   return number_or_text(node.text);
 }
 
-// A copy of a document, also in another process: its text, its name and where its paths start.
-py::tuple state_of(const Document& d) {
+// A copy that reads the same files wherever it is written.
+base::Node anywhere(const Document& d) {
   base::Node node = d.node;
   sim::make_paths_absolute(node, "");
+  return node;
+}
+
+// A copy of a document, also in another process: its text, its name and where its paths start.
+py::tuple state_of(const Document& d) {
   const auto& source = d.node.place.source;
   return py::make_tuple(
-      base::to_yaml(node), source == nullptr ? "" : source->name,
+      base::to_yaml(anywhere(d)), source == nullptr ? "" : source->name,
       (std::filesystem::current_path() / (source == nullptr ? "" : source->directory)).string());
 }
 
@@ -147,8 +152,8 @@ void bind_documents(py::module_& module) {
            })
       .def("get",
            [](const Document& d, const std::string& path) { return python_of(at(d.node, path)); })
-      .def("python", [](const Document& d) { return python_of(d.node); })
-      .def("yaml", [](const Document& d) { return base::to_yaml(d.node); })
+      .def("python", [](const Document& d) { return python_of(anywhere(d)); })
+      .def("yaml", [](const Document& d) { return base::to_yaml(anywhere(d)); })
       .def(py::pickle([](const Document& d) { return state_of(d); },
                       [](const py::tuple& state) { return restored(state); }));
   module.def("entry", [](const std::string& kind, const std::string& id, bool whole) {
@@ -157,7 +162,7 @@ void bind_documents(py::module_& module) {
   module.def("ids",
              [](const std::string& kind) { return base::catalog_ids(kind_named(kind).catalog()); });
   module.def("kinds", kind_names);
-  module.def("user_catalog", [] { return base::user_catalog_directory(); });
+  module.def("use_catalog", base::use_user_catalog);
 }
 
 }  // namespace roofcast::cli::python

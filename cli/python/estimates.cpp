@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/document/renamed.hpp"
+#include "cli/answers/estimate_warnings.hpp"
 #include "cli/python/bindings.hpp"
+#include "cli/python/running.hpp"
 #include "cli/tables/metric_cells.hpp"
 #include "cli/text/explain.hpp"
 #include "cli/text/scenario_text.hpp"
@@ -33,11 +35,14 @@ struct Forecast {
 };
 
 std::shared_ptr<Forecast> forecast(const Document& document) {
-  auto made = std::make_shared<Forecast>(Forecast{document, sim::read_scenario(document.node), {}});
-  sim::Workspace workspace;
-  made->estimate = sim::estimate(sim::view(made->scenario), workspace);
-  sim::tell_causes(sim::view(made->scenario), made->estimate);
-  return made;
+  return computed([&] {
+    auto made =
+        std::make_shared<Forecast>(Forecast{document, sim::read_scenario(document.node), {}});
+    sim::Workspace workspace;
+    made->estimate = sim::estimate(sim::view(made->scenario), workspace);
+    sim::tell_causes(sim::view(made->scenario), made->estimate);
+    return made;
+  });
 }
 
 // Of all metrics, in their order.
@@ -77,6 +82,7 @@ void bind_estimates(py::module_& module) {
       .def_property_readonly("reason", [](const Forecast& f) { return sim::reason(f.estimate); })
       .def(py::pickle([](const Forecast& f) { return py::make_tuple(f.document); },
                       [](const py::tuple& state) { return forecast(state[0].cast<Document>()); }))
+      .def("warnings", [](const Forecast& f) { return warnings_of(f.scenario, f.estimate); })
       .def("values", values)
       .def("texts", texts)
       .def("limited_by",
@@ -85,13 +91,10 @@ void bind_estimates(py::module_& module) {
                                                   : std::string_view());
            })
       .def("iterations", [](const Forecast& f) {
-        const auto iterations = [&f] {
-          const py::gil_scoped_release unlocked;
-          return explain_json(sim::view(f.scenario), f.estimate);
-        }();
-        return python_of(iterations);
+        return python_of(
+            computed([&f] { return explain_json(sim::view(f.scenario), f.estimate); }));
       });
-  module.def("forecast", forecast, py::call_guard<py::gil_scoped_release>());
+  module.def("forecast", forecast);
   module.def("metrics", metrics);
   module.def("unknown_metric", sim::unknown_metric);
   module.def("current_name",

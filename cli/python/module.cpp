@@ -12,6 +12,7 @@
 #include "cli/program/usage.hpp"
 #include "cli/provenance/version.hpp"
 #include "cli/python/bindings.hpp"
+#include "cli/python/running.hpp"
 
 namespace py = pybind11;
 
@@ -35,6 +36,8 @@ void translate(std::exception_ptr thrown) {
     }
   } catch (const base::InputError& error) {
     set_error(error);
+  } catch (const base::Cancelled&) {  // by Ctrl-C it is another exception
+    PyErr_SetString(PyExc_RuntimeError, "roofcast: the interpreter ends");
   }
 }
 
@@ -78,6 +81,7 @@ PYBIND11_MODULE(_native, module) {
   module.def("version", cli::version);
   module.attr("most_threads") = cli::kMostThreads;
   module.def("take_notes", base::take_notes);
+  module.def("end_all", cli::python::end_all);
   cli::python::bind_documents(module);
   cli::python::bind_estimates(module);
   cli::python::bind_sweeps(module);

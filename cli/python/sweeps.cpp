@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/python/answered.hpp"
 #include "cli/python/bindings.hpp"
+#include "cli/python/running.hpp"
 #include "sim/confirm/replayed_rows.hpp"
 #include "sim/decide/shown_columns.hpp"
 #include "sim/decide/sweep_points.hpp"

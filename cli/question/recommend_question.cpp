@@ -144,6 +144,10 @@ void set_everywhere(ListedParts lists, bool searched, Node& document, const std:
 
 bool is_searched(const std::string& assignment) {
   const std::string path = assignment.substr(0, assignment.find('='));
+  const auto has = [&](const char* key) { return assignment.find(key) != std::string::npos; };
+  if ((path == "traffic" && has("concurrency")) || (path == "serving" && has("replicas"))) {
+    return true;
+  }
   const bool kept =
       std::any_of(std::begin(sim::kKeptOfDeployment), std::end(sim::kKeptOfDeployment),
                   [&](const char* key) { return path == fmt::format("deployment.{}", key); });
@@ -151,10 +155,59 @@ bool is_searched(const std::string& assignment) {
          path == "traffic.concurrency";
 }
 
+// The same of a scenario that trains (sim/recommend/training_mappings.hpp).
+bool is_searched_in_training(const std::string& assignment) {
+  const std::string path = assignment.substr(0, assignment.find('='));
+  constexpr const char* kSearched[] = {"deployment",
+                                       "deployment.tensor_parallel",
+                                       "deployment.context_parallel",
+                                       "deployment.pipeline_parallel",
+                                       "deployment.expert_parallel",
+                                       "deployment.data_parallel",
+                                       "deployment.sequence_parallel",
+                                       "training.micro_batch",
+                                       "training.virtual_stages",
+                                       "training.layout",
+                                       "training.recompute",
+                                       "training.recompute_layers"};
+  return std::find(std::begin(kSearched), std::end(kSearched), path) != std::end(kSearched);
+}
+
+// As the option --gpus, which Python has not.
+void check_gpus(std::int64_t gpus, base::Problems& problems) {
+  if (gpus < 1 || gpus > kMostRecommended) {
+    problems.add_text(fmt::format("error: GPUs: {} are not 1 to {}\n", gpus, kMostRecommended));
+  }
+}
+
+// What kind of question it is, the scenario has to say. Arrivals take the place of its clients.
+void prepare_sets(const std::vector<std::string>& set, Node& document, base::Problems& problems) {
+  for (const std::string& assignment : set) {
+    const std::string path = assignment.substr(0, assignment.find('='));
+    const std::string section = path.substr(0, path.find('.'));
+    if (document.find(section) == nullptr && (section == "training" || section == "rl")) {
+      problems.add(
+          {std::make_shared<const base::Source>(base::Source{"--set", assignment, {}}), {}}, path,
+          "is not set here: a scenario that trains has the section in its file");
+    }
+    if (path.starts_with("traffic.arrivals") || path.starts_with("traffic.trace") ||
+        path.starts_with("traffic.agents")) {
+      if (Node* traffic = document.find_path("traffic")) {
+        std::erase_if(traffic->entries,
+                      [](const base::Entry& entry) { return entry.key == "concurrency"; });
+      }
+    }
+  }
+}
+
 // Clients of a scenario are searched unless an option says them. A load that is searched begins with one client.
 sim::Load load_of(Node& document, const ScenarioOptions& said) {
   Node& traffic = document["traffic"];
-  if (traffic.find("arrivals") != nullptr || traffic.find("trace") != nullptr ||
+  const bool sets_load = std::any_of(said.set.begin(), said.set.end(), [](const std::string& set) {
+    return set.starts_with("traffic.arrivals") || set.starts_with("traffic.trace") ||
+           set.starts_with("traffic.agents");
+  });
+  if (sets_load || traffic.find("arrivals") != nullptr || traffic.find("trace") != nullptr ||
       traffic.find("agents") != nullptr || !said.clients.empty()) {
     return sim::Load::fixed;
   }
@@ -168,11 +221,13 @@ sim::Question question_of(const AskedRecommendation& asked, Node document, Headi
   base::Problems problems;
   sim::Question q;
   const ScenarioOptions& said = asked.said;
+  check_gpus(said.gpus, problems);
   if (said.gpus > kMostServing) {
     problems.add_text(fmt::format(
         "error: --gpus: at most {} serve; only a scenario that trains takes more\n", kMostServing));
   }
   set_model_and_traffic(document, said, problems);
+  prepare_sets(said.set, document, problems);
   q.systems = listed("--system", said.system, problems);
   q.precisions = listed("--precision", said.precision, problems);
   q.stacks = listed("--stack", said.stack, problems);
@@ -214,6 +269,8 @@ sim::Question question_of(const AskedRecommendation& asked, Node document, Headi
 sim::TrainingQuestion training_question_of(const AskedRecommendation& asked, Node document,
                                            base::Problems problems) {
   refuse_serving_options(document, asked.said, problems);
+  refuse_in_training({{"--pools", asked.pools == "both" ? "" : asked.pools}}, problems);
+  check_gpus(asked.said.gpus, problems);
   refuse_two_of_one_knob(asked.said, Lists::yes, problems);
   sim::TrainingQuestion q;
   set_model_and_traffic(document, asked.said, problems);
@@ -225,7 +282,7 @@ sim::TrainingQuestion training_question_of(const AskedRecommendation& asked, Nod
   const std::pair<const char*, std::vector<Node>*> lists[] = {{"system", &q.systems},
                                                               {"precision", &q.precisions}};
   for (const std::string& assignment : asked.said.set) {
-    set_everywhere(lists, false, document, assignment, problems);
+    set_everywhere(lists, is_searched_in_training(assignment), document, assignment, problems);
   }
   problems.throw_if_any();
   q.base = std::move(document);

@@ -90,7 +90,7 @@ Argument* add_scenario_options(Command& command, ScenarioOptions& options, Lists
                               : "the GPUs of the deployment, as tensor parallelism; --set "
                                 "deployment.KEY=VALUE says another mapping")
           ->type_name(kNumber)
-          ->within(std::size_t{1}, several ? std::size_t{1'000'000} : std::size_t{4096});
+          ->within(std::size_t{1}, several ? std::size_t{kMostRecommended} : std::size_t{4096});
   command.add_option("--input", options.input, "tokens of a prompt, or a distribution as in YAML")
       ->type_name(kText);
   command

@@ -17,6 +17,9 @@
 
 namespace roofcast::cli {
 
+inline constexpr std::int64_t kMostRecommended =
+    1'000'000;  // GPUs that recommend takes, of a training
+
 struct ScenarioOptions {
   std::string scenario;  // a file; empty: the options say everything
   std::string model;

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Python module promises: a test's name states it."""
+"""What the Python module promises of scenarios, estimates and sweeps: a test's name states it."""
 
-import ast
 import copy
 import json
 import math
@@ -9,11 +8,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
-import signal
-import subprocess
 import tempfile
-import threading
-import time
 import unittest
 
 import numpy
@@ -21,34 +16,7 @@ import pandas
 import yaml
 
 import roofcast
-
-SOURCE = pathlib.Path(os.environ["ROOFCAST_SOURCE_DIR"])
-SCENARIO = {
-    "system": "hgx_h200",
-    "model": "llama-3.1-70b",
-    "precision": "fp8",
-    "deployment": {"tensor_parallel": 8},
-    "serving": {"stack": "vllm"},
-    "traffic": {"input_tokens": 2048, "output_tokens": 512, "concurrency": 64},
-}
-SWEEP = {
-    "base": SCENARIO,
-    "axes": {"deployment.tensor_parallel": [1, 2, 4], "precision": ["bf16", "fp8"], "traffic.concurrency": [1, 64]},
-    "where": ["tpot_mean_s <= 0.03"],
-}
-HBM = "system.chip.hbm.bandwidth"
-
-
-def program(*arguments):
-    """What the command prints."""
-    done = subprocess.run([os.environ["ROOFCAST_BINARY"], *map(str, arguments)], capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def answer(*arguments):
-    """What the command prints as JSON, without what every answer begins and ends with."""
-    printed = json.loads(program(*arguments, "--json"))
-    return {key: value for key, value in printed.items() if key not in ("roofcast", "units", "made_by")}
+from cases import HBM, SCENARIO, SOURCE, SWEEP, program
 
 
 class Errors(unittest.TestCase):
@@ -120,6 +88,27 @@ class Errors(unittest.TestCase):
 
 
 class Scenarios(unittest.TestCase):
+    def test_a_scenario_reads_its_own_files_inside_other_documents_and_as_a_dict(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "system.yaml").write_text((SOURCE / "hardware/systems/hgx_h100.yaml").read_text(encoding="utf-8"),
+                                                           encoding="utf-8")
+            file = pathlib.Path(folder, "scenario.yaml")
+            file.write_text(yaml.safe_dump({**SCENARIO, "system": "system.yaml"}), encoding="utf-8")
+            scenario = roofcast.Scenario(file)
+            numpy.testing.assert_equal(dict(roofcast.estimate(scenario.to_dict())), dict(roofcast.estimate(scenario)))
+            numpy.testing.assert_equal(dict(roofcast.estimate(roofcast.Scenario.parse(scenario.yaml()))),
+                                       dict(roofcast.estimate(scenario)))
+            roadmap = {"question": "q", "metric": "tpot_mean_s", "workloads": {"w": {"base": scenario}},
+                       "options": {"o": {"traffic.concurrency": 32}}}
+            self.assertEqual(len(roofcast.compare(roadmap, replay=False)["options"]), 1)
+
+    def test_a_scenario_says_what_is_at_a_path(self):
+        scenario = roofcast.Scenario(SCENARIO)
+        self.assertIn("system.chip.hbm.bandwidth", scenario)
+        self.assertNotIn("system.chip.hbm.width", scenario)
+        with self.assertRaises(TypeError):
+            list(scenario)
+
     def test_a_dict_a_text_and_a_file_are_the_same_scenario(self):
         example = SOURCE / "examples" / "llama-70b.yaml"
         by_dict = roofcast.estimate(SCENARIO)
@@ -212,6 +201,12 @@ class Scenarios(unittest.TestCase):
 
 
 class Estimates(unittest.TestCase):
+    def test_its_warnings_are_those_of_the_command(self):
+        long = {"traffic.input_tokens": {"lognormal": {"mean": 90000, "cv": 1, "max": 400000}}, "traffic.concurrency": 4}
+        with self.assertWarnsRegex(UserWarning, "longer than the context of 131072 tokens"):
+            self.assertEqual(len(roofcast.estimate(SCENARIO, long).warnings), 1)
+        self.assertEqual(roofcast.estimate(SCENARIO).warnings, [])
+
     def test_it_has_what_the_command_prints_as_json(self):
         printed = json.loads(program("estimate", SOURCE / "examples" / "llama-70b.yaml", "--format", "json"))
         estimate = roofcast.estimate(SCENARIO)
@@ -254,6 +249,14 @@ class Estimates(unittest.TestCase):
 
 
 class Sweeps(unittest.TestCase):
+    def test_it_is_a_mapping_of_its_columns_whatever_else_is_asked(self):
+        sweep = roofcast.sweep(SWEEP, replay="none")
+        columns = list(sweep)
+        self.assertNotIn("nope", sweep)
+        self.assertEqual(sweep.get("nope", 3), 3)
+        self.assertTrue(numpy.isnan(sweep["run_s"]).all())  # of a training run: no column of this CSV
+        self.assertEqual(list(sweep), columns)
+
     def test_its_columns_are_the_csv_of_the_command(self):
         for options, replay in (([], "recommended"), (["--no-replay"], "none"), (["--simulate"], "all")):
             with self.subTest(replay), tempfile.TemporaryDirectory() as folder:
@@ -297,193 +300,3 @@ class Sweeps(unittest.TestCase):
     def test_the_number_of_threads_changes_nothing(self):
         one, three = (roofcast.sweep(SWEEP, threads=threads).to_pandas() for threads in (1, 3))
         pandas.testing.assert_frame_equal(one, three, check_exact=True)
-
-
-class Interrupts(unittest.TestCase):
-    def test_an_array_of_a_sweep_cannot_be_changed_in_place_and_a_copy_can(self):
-        sweep = roofcast.sweep(SWEEP, replay="none")
-        for column in ("tpot_mean_s", "fits", "precision", "traffic.concurrency"):
-            with self.assertRaises(ValueError):
-                sweep[column][0] = sweep[column][1]
-            sweep[column].copy()[0] = sweep[column][1]
-        frame = sweep.to_pandas()
-        frame["tpot_mean_s"] *= 1e3
-        pandas.testing.assert_series_equal(frame["tpot_mean_s"], 1e3 * pandas.Series(sweep["tpot_mean_s"]),
-                                           check_names=False)
-        self.assertTrue((frame["tpot_mean_s"] > 0).any())
-
-    def test_a_number_of_threads_that_no_machine_has_is_refused(self):
-        for threads in (-1, 10**6):
-            with self.assertRaisesRegex(ValueError, "threads is 0 to 1024"):
-                roofcast.sweep(SWEEP, threads=threads)
-
-    def test_ctrl_c_ends_a_sweep_before_it_is_done(self):
-        before = time.process_time()
-        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-        timer.start()
-        with self.assertRaises(KeyboardInterrupt):
-            roofcast.sweep(SOURCE / "examples" / "llama70b_million.yaml", threads=1, replay="none")
-        timer.join()
-        self.assertLess(time.process_time() - before, 8)  # of a million points it would be more than 20
-
-    def test_ctrl_c_ends_a_simulation_before_it_is_done(self):
-        before = time.process_time()
-        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-        timer.start()
-        with self.assertRaises(KeyboardInterrupt):
-            roofcast.simulate(SCENARIO, {"traffic.output_tokens": {"uniform": [2, 200]}, "traffic.requests": 4_000_000})
-        timer.join()
-        self.assertLess(time.process_time() - before, 8)  # of all requests it would be more than 20
-
-
-class Questions(unittest.TestCase):
-    def test_answers_are_those_of_the_commands(self):
-        example = SOURCE / "examples" / "llama-70b.yaml"
-        vary, until = "traffic.concurrency=8..256", "tpot_p95_s <= 0.02"
-        self.assertEqual(roofcast.solve(example, {"traffic.concurrency": "8..256"}, [until]),
-                         answer("solve", example, "--vary", vary, "--until", until))
-        self.assertEqual(roofcast.sensitivity(example, "tpot_mean_s"),
-                         answer("sensitivity", example, "--metric", "tpot_mean_s"))
-        self.assertEqual(roofcast.brief(example), program("brief", example, "-o", "-"))
-
-    def test_a_recommendation_is_that_of_the_command_and_its_scenario_meets_the_conditions(self):
-        example = SOURCE / "examples" / "llama-70b.yaml"
-        limits = ["tpot_p95_s <= 0.03", "ttft_p95_s <= 2"]
-        found, best = roofcast.recommend(example, 8, systems=["hgx_h100", "hgx_h200"], where=limits, pools="one")
-        self.assertEqual(found, answer("recommend", example, "--gpus", "8", "--system", "hgx_h100,hgx_h200", "--pools", "one",
-                                       *(word for limit in limits for word in ("--where", limit))))
-        self.assertLessEqual(roofcast.estimate(best)["tpot_p95_s"], 0.03)
-        nothing, best = roofcast.recommend(example, 8, where="tpot_mean_s <= 0.0001", replay=False)
-        self.assertIsNone(best)
-        with self.assertRaisesRegex(roofcast.Error, 'no system is called "hgx_h300"'):
-            roofcast.recommend(example, 8, systems=["hgx_h300"])
-
-    def test_a_list_of_values_is_a_range_and_changes_come_before(self):
-        answer = roofcast.solve(SCENARIO, {"deployment.tensor_parallel": [2, 4, 8]}, ["tpot_p95_s <= 0.02"],
-                                changes={"traffic.concurrency": 4}, replay=False)
-        self.assertTrue(answer["found"])
-        self.assertIn(answer["values"]["deployment.tensor_parallel"], ("2", "4", "8"))
-
-    def test_a_roadmap_says_what_its_csv_says(self):
-        roadmap = SOURCE / "examples" / "nemotron-3-super_options.yaml"
-        with tempfile.TemporaryDirectory() as folder:
-            csv = pathlib.Path(folder, "out.csv")
-            program("compare", roadmap, "--csv", csv)
-            rows = pandas.read_csv(csv, float_precision="round_trip")
-        options = roofcast.compare(roadmap)["options"]
-        portfolio = rows[(rows.part == "option") & (rows.workload == "portfolio")]
-        self.assertEqual([option["name"] for option in options], list(portfolio.name))
-        self.assertEqual([option["gain"] for option in options], list(portfolio.gain))
-        self.assertEqual([option["workloads"][0]["value"] for option in options],
-                         list(rows[(rows.part == "option") & (rows.workload != "portfolio")].value))
-        features = roofcast.compare(SOURCE / "examples" / "roadmap_features.yaml")
-        gaining = {feature["name"] for feature in features["features"] if feature["share_of_gain"] > 1e-6}
-        self.assertEqual({place["name"] for place in features["order"]}, gaining)
-        self.assertAlmostEqual(sum(feature["share_of_gain"] for feature in features["features"]), 1)
-
-    def test_a_simulation_has_the_requests_of_the_command(self):
-        example = SOURCE / "examples" / "llama-70b.yaml"
-        simulation = roofcast.simulate(example, seed=7, warm_up=10)
-        with tempfile.TemporaryDirectory() as folder:
-            csv = pathlib.Path(folder, "out.csv")
-            printed = answer("simulate", example, "--seed", 7, "--warm-up", 10, "--csv", csv)
-            written = pandas.read_csv(csv, keep_default_na=False, na_values=[""], float_precision="round_trip")
-        self.assertEqual(simulation.summary, printed)
-        pandas.testing.assert_frame_equal(simulation.to_pandas(), written, check_exact=True)
-
-    def test_runs_of_a_training_are_drawn_and_not_simulated(self):
-        example = SOURCE / "examples" / "llama-405b_run.yaml"
-        runs = roofcast.draw_runs(example, runs=20)
-        self.assertEqual(runs["runs"], 20)
-        for function in (lambda: roofcast.simulate(example), lambda: roofcast.draw_runs(SCENARIO)):
-            with self.assertRaises(roofcast.Error):
-                function()
-
-    def test_the_catalog_is_that_of_the_command(self):
-        self.assertIn("hgx_h200", roofcast.list("system"))
-        self.assertEqual(roofcast.list("systems"), roofcast.list("system"))
-        self.assertEqual(roofcast.show("chip", "h200_sxm"), yaml.safe_load(program("show", "chip", "h200_sxm")))
-        self.assertIn("hbm", roofcast.show("system", "hgx_h200", whole=True)["chip"])
-        self.assertIn("model", roofcast.kinds())
-
-
-class Process(unittest.TestCase):
-    def test_threads_compute_the_same_at_the_same_time(self):
-        def work(index):
-            numbers = [roofcast.estimate(SCENARIO, {"traffic.concurrency": load}).tpot_mean_s for load in (1, 16, 64)]
-            results[index] = (numbers, list(roofcast.sweep(SWEEP, threads=1)["ttft_p95_s"]))
-
-        results = [None] * 6
-        threads = [threading.Thread(target=work, args=(index,)) for index in range(len(results))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        for result in results[1:]:
-            numpy.testing.assert_equal(result, results[0])
-
-    def test_other_threads_run_while_one_computes(self):
-        ticks, done = [], threading.Event()
-
-        def tick():
-            while not done.is_set():
-                ticks.append(time.perf_counter())
-                time.sleep(0.001)
-
-        ticking = threading.Thread(target=tick)
-        ticking.start()
-        start = time.perf_counter()
-        roofcast.sweep({**SWEEP, "axes": {"traffic.concurrency": {"from": 1, "to": 20000, "step": 1}}}, replay="none", threads=1)
-        end = time.perf_counter()
-        done.set()
-        ticking.join()
-        self.assertGreater(sum(start < tick < end for tick in ticks), 3)
-
-    def test_an_entry_that_hides_a_built_in_one_is_a_warning(self):
-        script = ("import roofcast, sys, warnings\nwith warnings.catch_warnings(record=True) as notes:\n"
-                  "    warnings.simplefilter('always')\n    roofcast.show('chip', 'h200_sxm')\nprint(notes[0].message)")
-        with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "chips").mkdir()
-            entry = (SOURCE / "hardware/chips/h200_sxm.yaml").read_text(encoding="utf-8")
-            pathlib.Path(folder, "chips", "h200_sxm.yaml").write_text(entry, encoding="utf-8")
-            done = subprocess.run([os.sys.executable, "-c", script], env={**os.environ, "ROOFCAST_CATALOG": folder},
-                                  capture_output=True, text=True, check=True)
-        self.assertIn("h200_sxm", done.stdout)
-
-    def test_a_catalog_that_is_named_too_late_is_refused(self):
-        roofcast.list("chip")
-        os.environ["ROOFCAST_CATALOG"] = "late"
-        try:
-            with self.assertRaisesRegex(RuntimeError, "ROOFCAST_CATALOG is 'late' now"):
-                roofcast.list("chip")
-        finally:
-            del os.environ["ROOFCAST_CATALOG"]
-
-    def test_what_is_no_path_and_no_value_is_refused_in_words(self):
-        with self.assertRaisesRegex(ValueError, "'a=b' is no path of a knob"):
-            roofcast.estimate(SCENARIO, {"a=b": 1})
-        with self.assertRaisesRegex(TypeError, "changes are a dict"):
-            roofcast.estimate(SCENARIO, ["traffic.concurrency=1"])
-        with self.assertRaisesRegex(ValueError, "is nan or infinite"):
-            roofcast.estimate(SCENARIO, {"traffic.concurrency": float("nan")})
-        with self.assertRaisesRegex(ValueError, "no path of a file"):
-            roofcast.estimate("a.yaml\0.txt")
-
-    def test_the_stub_has_every_name_that_is_bound(self):
-        stub = ast.parse((SOURCE / "cli/python/roofcast/_native.pyi").read_text(encoding="utf-8"))
-        bound = {name for name in dir(roofcast._native) if not name.startswith("_")}
-        declared = {node.name: node for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
-        figures = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
-        self.assertEqual(set(declared) | (figures & bound), bound)
-        for name, node in declared.items():
-            if isinstance(node, ast.ClassDef) and name != "Replays":
-                members = {member.name for member in node.body}
-                self.assertEqual(members, {m for m in dir(getattr(roofcast._native, name)) if not m.startswith("_")})
-
-    def test_every_public_name_says_what_it_is(self):
-        for name in roofcast.__all__:
-            self.assertTrue(getattr(roofcast, name).__doc__, name)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -14,6 +14,8 @@ the unit of each. Bad input raises roofcast.Error. What cannot run is no error: 
 Every function may be called from several threads. The interpreter's lock is released while one computes.
 """
 
+import atexit as _atexit
+
 from . import _native
 from ._catalog import kinds, list, show
 from ._documents import Error, Problem, Scenario
@@ -21,6 +23,8 @@ from ._questions import brief, compare, draw_runs, estimate, recommend, sensitiv
 from ._results import Estimate, Metric, Simulation, Sweep, metrics
 
 __version__: str = _native.version()
+
+_atexit.register(_native.end_all)  # what other threads compute ends before the interpreter does
 
 __all__ = [
     "Error", "Estimate", "Metric", "Problem", "Scenario", "Simulation", "Sweep", "brief", "compare", "draw_runs", "estimate",

@@ -63,6 +63,24 @@ def _json_of(value: Any, indent: int | None = None) -> str:
         raise ValueError(f"roofcast: a value is nan or infinite, or contains itself: {value!r}") from error
 
 
+_catalog: str | None = None  # as ROOFCAST_CATALOG named it first
+
+
+def _keep_catalog() -> None:
+    """The library reads its catalog once. An answer from another one than the one that is named would be wrong."""
+    global _catalog
+    named = os.environ.get("ROOFCAST_CATALOG", "")
+    if _catalog is None:
+        if named:
+            _native.use_catalog(os.path.abspath(named))  # whatever the working directory will be
+        _catalog = named
+    elif named != _catalog:
+        raise RuntimeError(
+            f"roofcast: ROOFCAST_CATALOG is {named!r} now; this process began with {_catalog!r} and keeps it. Set it before "
+            "the first scenario or question, or begin another process"
+        )
+
+
 def path_of(path: str) -> str:
     """A dotted path of a knob. The library is asked for PATH=VALUE."""
     if not isinstance(path, str) or "=" in path:
@@ -77,6 +95,7 @@ def assignments(values: Changes | None) -> list[str]:
 
 
 def document_of(source: Documents, name: str = "scenario") -> _native.Document:
+    _keep_catalog()
     if isinstance(source, Scenario):
         return source._document
     if isinstance(source, Mapping):
@@ -116,24 +135,35 @@ class Scenario:
     def set(self, path: str, value: Any) -> None:
         """Overrides a knob: set("system.chip.hbm.bandwidth", "x1.5"). "x1.5" multiplies what is there; a number without
         a unit is refused where the knob has one: "3.35 TB/s"."""
+        _keep_catalog()
         self._document = self._document.overridden(assignments({path: value}))
 
     __setitem__ = set
 
     def __getitem__(self, path: str) -> Any:
         """What is at a dotted path, also inside a part that the scenario names. A quantity is a text with its unit."""
+        _keep_catalog()
         return self._document.get(path)
+
+    def __contains__(self, path: object) -> bool:
+        try:
+            self[str(path)]
+        except Error:
+            return False
+        return isinstance(path, str)
+
+    __iter__ = None  # type: ignore[assignment]  # a scenario is no list of its sections: to_dict() is
 
     def changed(self, changes: Changes) -> Scenario:
         """A copy with knobs overridden, outer ones first."""
         return Scenario.of(self._document.overridden(assignments(changes)))
 
     def yaml(self) -> str:
-        """The document as YAML, overrides included."""
+        """The document as YAML, overrides included. Paths of files are absolute, so that it may lie anywhere."""
         return self._document.yaml()
 
     def to_dict(self) -> dict[str, Any]:
-        """The document as dicts and lists, overrides included."""
+        """The document as dicts and lists, overrides included. Paths of files are absolute."""
         result: dict[str, Any] = self._document.python()
         return result
 
@@ -147,20 +177,15 @@ def changed(scenario: Documents, changes: Changes | None) -> _native.Document:
 
 
 def noting(function: Function) -> Function:
-    """Notes of the library (an entry of one's own that hides a built-in one, a key with a new name) become warnings.
-    The library reads ROOFCAST_CATALOG once; an answer from another catalog than the one that is named would be wrong."""
+    """Notes of the library (an entry of one's own that hides a built-in one, a key with a new name) become warnings."""
 
     @functools.wraps(function)
     def noted(*arguments: Any, **options: Any) -> Any:
-        named = os.environ.get("ROOFCAST_CATALOG", "")
-        if named != _native.user_catalog():
-            raise RuntimeError(
-                f"roofcast: ROOFCAST_CATALOG is {named!r} now; this process began with {_native.user_catalog()!r} and keeps "
-                "it. Set it before the first question, or begin another process"
-            )
-        result = function(*arguments, **options)
-        for note in _native.take_notes():
-            warnings.warn(note.removeprefix("note: "), stacklevel=2)
-        return result
+        _keep_catalog()
+        try:
+            return function(*arguments, **options)
+        finally:
+            for note in _native.take_notes():
+                warnings.warn(note.removeprefix("note: "), stacklevel=2)
 
     return noted  # type: ignore[return-value]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,10 @@ from ._results import Estimate, Simulation, Sweep
 @noting
 def estimate(scenario: Documents, changes: Changes | None = None) -> Estimate:
     """The closed-form forecast of one scenario."""
-    return Estimate(_native.forecast(changed(scenario, changes)))
+    made = Estimate(_native.forecast(changed(scenario, changes)))
+    for warning in made.warnings:
+        warnings.warn(warning, stacklevel=3)
+    return made
 
 
 @noting
@@ -73,13 +77,22 @@ def solve(
     return result
 
 
+def _range_of(path: str, values: Any) -> str:
+    values = values.tolist() if hasattr(values, "tolist") else values
+    if isinstance(values, Mapping):
+        raise ValueError(f'roofcast: {path}: a range is "8..64" or a list, not {values!r}')
+    if not isinstance(values, (list, tuple)):
+        return text_of(values)
+    texts = [text_of(value) for value in values]
+    if any("," in text for text in texts):
+        raise ValueError(f"roofcast: {path}: no value of a list may have a comma: {values!r}")
+    return ",".join(texts)
+
+
 def _ranges(vary: Mapping[str, Any] | Sequence[str]) -> list[str]:
     if not isinstance(vary, Mapping):
         return [vary] if isinstance(vary, str) else [*vary]
-    return [
-        f"{path_of(path)}={','.join(map(text_of, values)) if isinstance(values, (list, tuple)) else text_of(values)}"
-        for path, values in vary.items()
-    ]
+    return [f"{path_of(path)}={_range_of(path, values)}" for path, values in vary.items()]
 
 
 @noting
@@ -91,7 +104,7 @@ def recommend(
     precisions: Sequence[str] = (),
     stacks: Sequence[str] = (),
     rate: str = "",
-    clients: int = 0,
+    clients: int | None = None,
     where: str | Sequence[str] = (),
     minimize: str = "",
     maximize: str = "",
@@ -115,7 +128,7 @@ def recommend(
         gpus,
         lists,
         rate,
-        str(clients) if clients else "",
+        "" if clients is None else str(clients),
         conditions,
         minimize,
         maximize,

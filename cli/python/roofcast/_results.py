@@ -48,13 +48,14 @@ def current_name(name: str) -> str:
 
 class Estimate(dict[str, Any]):
     """A forecast. estimate["tpot_mean_s"] and estimate.tpot_mean_s are the number of a metric in SI units, NaN where
-    the scenario has none. As a dict it has what `roofcast estimate --format json` prints."""
+    the scenario has none. As a dict it has the metrics and texts of `roofcast estimate --format json`."""
 
     def __init__(self, forecast: _native.Forecast) -> None:
         self._forecast = forecast
         self.reason: str = forecast.reason  #: why the scenario cannot run, in one sentence; empty if it can
         self.fits: bool = not self.reason
         self.scenario: str = forecast.title  #: what was estimated, in words
+        self.warnings: list[str] = forecast.warnings()  #: what it should be read with, a sentence each
         super().__init__(scenario=self.scenario, fits=self.fits, reason=self.reason)
         self.update(zip(_NAMES, forecast.values()))
         self.update(forecast.texts())
@@ -131,7 +132,8 @@ class Sweep(Mapping[str, Any]):
 
     def __init__(self, run: _native.SweepRun) -> None:
         self._run = run
-        self._columns: dict[str, numpy.ndarray[Any, Any] | None] = dict.fromkeys(run.columns())
+        self._columns = run.columns()
+        self._kept: dict[str, numpy.ndarray[Any, Any]] = {}  # also of columns that the CSV leaves out
         self.question: str = run.question
         #: by axis, its values as they were written
         self.axes: dict[str, list[str]] = dict(run.axes())
@@ -145,9 +147,9 @@ class Sweep(Mapping[str, Any]):
 
     def __getitem__(self, column: str) -> numpy.ndarray[Any, Any]:
         column = column if column in self._columns else current_name(column)
-        made = self._columns.get(column)
+        made = self._kept.get(column)
         if made is None:
-            made = self._columns[column] = self._made(column, "")
+            made = self._kept[column] = self._made(column, "")
             made.flags.writeable = False  # who asks again gets the same array
         return made
 
@@ -164,6 +166,12 @@ class Sweep(Mapping[str, Any]):
         if values is not None:
             return numpy.take(numpy.array(values), codes)
         return numpy.take(numpy.array([text or empty for text in texts], dtype=object), codes)
+
+    def __contains__(self, column: object) -> bool:
+        return column in self._columns
+
+    def get(self, column: str, default: Any = None) -> Any:
+        return self[column] if column in self else default
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
