@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/cancellation.hpp"
 #include "base/document/notes.hpp"
 #include "base/document/problems.hpp"
 #include "cli/program/usage.hpp"

@@ -3,64 +3,35 @@
 // How the module computes: without the interpreter's lock, until Ctrl-C or the interpreter's end.
 #pragma once
 
-#include <pybind11/pybind11.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <chrono>
-#include <future>
-
-#include "base/cancellation.hpp"
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
 namespace roofcast::cli::python {
 
-// A computation. It is made and ends with the interpreter's lock; between, it may be without. No new one begins once the
-// interpreter ends: its thread could not take the lock again.
-class Running {
- public:
-  Running();
-  ~Running();
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
+// Does `work` on this thread.
+void compute(const std::function<void()>& work);
+// Does it on another one, while this one asks the interpreter about Ctrl-C, which nobody else sees.
+void compute_beside(const std::function<void()>& work);
 
-  std::atomic<bool> told{false};     // to end
-  const pid_t process = ::getpid();  // a fork has those of its parent, of which none runs there
-};
-
-// Tells all to end, and waits for them.
+// Tells all work to end, and waits for it. No more begins: its thread could not take the lock again.
 void end_all();
 
-// What `work` returns, on this thread: for what takes milliseconds.
+// What `work` returns: for what takes milliseconds.
 template <class Work>
 auto computed(const Work& work) {
-  Running running;
-  const pybind11::gil_scoped_release unlocked;
-  const base::Cancellation cancellation(&running.told);
-  return work();
+  std::optional<std::invoke_result_t<Work>> result;
+  compute([&] { result.emplace(work()); });
+  return std::move(*result);
 }
 
-// The same for what may take long. Only the interpreter sees Ctrl-C, and it has to be asked; so another thread does the work.
+// The same for what may take long.
 template <class Work>
 auto answered(const Work& work) {
-  constexpr std::chrono::milliseconds kBetweenLooks{50};
-  Running running;
-  const pybind11::gil_scoped_release unlocked;
-  auto result = std::async(std::launch::async, [&] {
-    const base::Cancellation cancellation(&running.told);
-    return work();
-  });
-  while (result.wait_for(kBetweenLooks) != std::future_status::ready) {
-    const pybind11::gil_scoped_acquire locked;
-    if (PyErr_CheckSignals() != 0) {
-      running.told = true;
-      {
-        const pybind11::gil_scoped_release meanwhile;
-        result.wait();
-      }
-      throw pybind11::error_already_set();
-    }
-  }
-  return result.get();
+  std::optional<std::invoke_result_t<Work>> result;
+  compute_beside([&] { result.emplace(work()); });
+  return std::move(*result);
 }
 
 }  // namespace roofcast::cli::python
