@@ -21,7 +21,9 @@ std::string line_of(const std::filesystem::path& file, std::uint64_t hash) {
 }  // namespace
 
 void note_finishing(const std::filesystem::path& folder) {
-  base::write_text(folder / kFinishing, "", base::Output::repeated);
+  if (!is_finishing(folder)) {  // what an earlier run has noted is there until this one writes it
+    base::write_text(folder / kFinishing, "", base::Output::repeated);
+  }
   base::call_before_naming([folder](const auto& name, const auto& whole, const auto& contents) {
     std::ofstream(folder / kFinishing, std::ios::app)
         << line_of(name, contents ? contents->hash : hashed({whole}).at(0).hash);
