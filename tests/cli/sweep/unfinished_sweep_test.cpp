@@ -82,6 +82,8 @@ TEST_CASE("A file that no earlier run of the sweep has written is not replaced",
   CHECK(roofcast.read("r.csv") == "mine\n");
   roofcast.shell("cp whole.csv r.csv");
   CHECK(roofcast.run({"sweep", "s.yaml", "--csv", "r.csv", "--quiet"}).code == 2);
+  // A second run that ends before it has written it again leaves what the first has noted.
+  CHECK(roofcast.shell(sweep + " --report /dev/full").code == 2);
   CHECK(roofcast.shell(sweep).code == 0);
   CHECK(is_whole(roofcast));
 }
