@@ -32,7 +32,7 @@ struct SweepRun {
 };
 
 // As `roofcast sweep` does it, but for files.
-std::shared_ptr<SweepRun> computed(const Document& document, unsigned threads, Replays replays) {
+std::shared_ptr<SweepRun> swept(const Document& document, unsigned threads, Replays replays) {
   sim::SweepPoints points(sim::read_sweep(document.node));
   std::vector<sim::ServingEstimate> estimates;
   sim::ResultTable table =
@@ -51,7 +51,7 @@ std::shared_ptr<SweepRun> computed(const Document& document, unsigned threads, R
 }
 
 std::shared_ptr<SweepRun> run(const Document& document, unsigned threads, Replays replays) {
-  return answered([&] { return computed(document, threads, replays); });
+  return answered([&] { return swept(document, threads, replays); });
 }
 
 // Those of the command's CSV.
@@ -88,10 +88,11 @@ py::array_t<double> numbers(const SweepRun& s, const std::string& name) {
   const sim::ResultColumn& column = s.table.column(name);
   py::array_t<double> all(static_cast<py::ssize_t>(s.table.rows()));
   double* to = all.mutable_data();
-  const py::gil_scoped_release unlocked;
-  for (std::size_t row = 0; row < s.table.rows(); ++row) {
-    to[row] = column.number(row);
-  }
+  compute([&] {
+    for (std::size_t row = 0; row < s.table.rows(); ++row) {
+      to[row] = column.number(row);
+    }
+  });
   return all;
 }
 
@@ -102,17 +103,18 @@ std::pair<std::vector<std::string>, py::array_t<std::int32_t>> texts(const Sweep
   std::vector<std::string> different;
   py::array_t<std::int32_t> codes(static_cast<py::ssize_t>(s.table.rows()));
   std::int32_t* to = codes.mutable_data();
-  const py::gil_scoped_release unlocked;
-  std::unordered_map<const std::string*, std::int32_t> code_of;  // a column keeps each text once
-  for (std::size_t row = 0; row < s.table.rows(); ++row) {
-    const std::string& text = column.text(row);
-    const auto [known, is_new] =
-        code_of.try_emplace(&text, static_cast<std::int32_t>(different.size()));
-    if (is_new) {
-      different.push_back(text);
+  compute([&] {
+    std::unordered_map<const std::string*, std::int32_t> code_of;  // a column keeps each text once
+    for (std::size_t row = 0; row < s.table.rows(); ++row) {
+      const std::string& text = column.text(row);
+      const auto [known, is_new] =
+          code_of.try_emplace(&text, static_cast<std::int32_t>(different.size()));
+      if (is_new) {
+        different.push_back(text);
+      }
+      to[row] = known->second;
     }
-    to[row] = known->second;
-  }
+  });
   return {std::move(different), std::move(codes)};
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/units/unit_text.hpp"
 #include "cli/text/scenario_text.hpp"
+#include "sim/recommend/training_mappings.hpp"
 #include "sim/result/costs.hpp"
 #include "sim/scenario/knob.hpp"
 #include "sim/scenario/sections.hpp"
@@ -142,35 +143,31 @@ void set_everywhere(ListedParts lists, bool searched, Node& document, const std:
   sim::set_knob(document, source, problems);
 }
 
-bool is_searched(const std::string& assignment) {
+// Whether a setting says a knob, by its path or as a part of what it sets: "traffic={concurrency: 8, …}".
+bool says(const std::string& assignment, const std::string& knob) {
   const std::string path = assignment.substr(0, assignment.find('='));
-  const auto has = [&](const char* key) { return assignment.find(key) != std::string::npos; };
-  if ((path == "traffic" && has("concurrency")) || (path == "serving" && has("replicas"))) {
-    return true;
+  if (!knob.starts_with(path + ".")) {
+    return path == knob;
   }
+  Node said;
+  base::Problems ignored;  // are those of who sets it
+  sim::set_knob(said, base::Source{"--set", assignment, {}}, ignored);
+  return said.find_path(knob) != nullptr;
+}
+
+template <class Knobs>
+bool says_one_of(const std::string& assignment, const Knobs& knobs) {
+  return std::any_of(std::begin(knobs), std::end(knobs),
+                     [&](const char* knob) { return says(assignment, knob); });
+}
+
+bool is_searched(const std::string& assignment) {
+  constexpr const char* kSearched[] = {"serving.replicas", "traffic.concurrency"};
+  const std::string path = assignment.substr(0, assignment.find('='));
   const bool kept =
       std::any_of(std::begin(sim::kKeptOfDeployment), std::end(sim::kKeptOfDeployment),
                   [&](const char* key) { return path == fmt::format("deployment.{}", key); });
-  return (path.starts_with("deployment") && !kept) || path == "serving.replicas" ||
-         path == "traffic.concurrency";
-}
-
-// The same of a scenario that trains (sim/recommend/training_mappings.hpp).
-bool is_searched_in_training(const std::string& assignment) {
-  const std::string path = assignment.substr(0, assignment.find('='));
-  constexpr const char* kSearched[] = {"deployment",
-                                       "deployment.tensor_parallel",
-                                       "deployment.context_parallel",
-                                       "deployment.pipeline_parallel",
-                                       "deployment.expert_parallel",
-                                       "deployment.data_parallel",
-                                       "deployment.sequence_parallel",
-                                       "training.micro_batch",
-                                       "training.virtual_stages",
-                                       "training.layout",
-                                       "training.recompute",
-                                       "training.recompute_layers"};
-  return std::find(std::begin(kSearched), std::end(kSearched), path) != std::end(kSearched);
+  return (path.starts_with("deployment") && !kept) || says_one_of(assignment, kSearched);
 }
 
 // As the option --gpus, which Python has not.
@@ -180,8 +177,9 @@ void check_gpus(std::int64_t gpus, base::Problems& problems) {
   }
 }
 
-// What kind of question it is, the scenario has to say. Arrivals take the place of its clients.
-void prepare_sets(const std::vector<std::string>& set, Node& document, base::Problems& problems) {
+// What kind of question it is, the scenario has to say.
+void refuse_other_kinds(const std::vector<std::string>& set, const Node& document,
+                        base::Problems& problems) {
   for (const std::string& assignment : set) {
     const std::string path = assignment.substr(0, assignment.find('='));
     const std::string section = path.substr(0, path.find('.'));
@@ -190,25 +188,29 @@ void prepare_sets(const std::vector<std::string>& set, Node& document, base::Pro
           {std::make_shared<const base::Source>(base::Source{"--set", assignment, {}}), {}}, path,
           "is not set here: a scenario that trains has the section in its file");
     }
-    if (path.starts_with("traffic.arrivals") || path.starts_with("traffic.trace") ||
-        path.starts_with("traffic.agents")) {
-      if (Node* traffic = document.find_path("traffic")) {
-        std::erase_if(traffic->entries,
-                      [](const base::Entry& entry) { return entry.key == "concurrency"; });
-      }
-    }
   }
+}
+
+constexpr const char* kOtherLoads[] = {"arrivals", "trace", "agents"};
+
+// Whether a setting says how requests come, in place of the scenario's clients.
+bool sets_load(const std::string& assignment) {
+  return std::any_of(std::begin(kOtherLoads), std::end(kOtherLoads), [&](const char* load) {
+    const std::string knob = fmt::format("traffic.{}", load);
+    return assignment.starts_with(knob + ".") || says(assignment, knob);
+  });
 }
 
 // Clients of a scenario are searched unless an option says them. A load that is searched begins with one client.
 sim::Load load_of(Node& document, const ScenarioOptions& said) {
   Node& traffic = document["traffic"];
-  const bool sets_load = std::any_of(said.set.begin(), said.set.end(), [](const std::string& set) {
-    return set.starts_with("traffic.arrivals") || set.starts_with("traffic.trace") ||
-           set.starts_with("traffic.agents");
-  });
-  if (sets_load || traffic.find("arrivals") != nullptr || traffic.find("trace") != nullptr ||
-      traffic.find("agents") != nullptr || !said.clients.empty()) {
+  if (said.clients.empty() && std::any_of(said.set.begin(), said.set.end(), sets_load)) {
+    std::erase_if(traffic.entries,
+                  [](const base::Entry& entry) { return entry.key == "concurrency"; });
+  }
+  if (!said.clients.empty() ||
+      std::any_of(std::begin(kOtherLoads), std::end(kOtherLoads),
+                  [&](const char* load) { return traffic.find(load) != nullptr; })) {
     return sim::Load::fixed;
   }
   traffic["concurrency"] = base::scalar_node("1", document.place);
@@ -227,12 +229,11 @@ sim::Question question_of(const AskedRecommendation& asked, Node document, Headi
         "error: --gpus: at most {} serve; only a scenario that trains takes more\n", kMostServing));
   }
   set_model_and_traffic(document, said, problems);
-  prepare_sets(said.set, document, problems);
+  refuse_other_kinds(said.set, document, problems);
   q.systems = listed("--system", said.system, problems);
   q.precisions = listed("--precision", said.precision, problems);
   q.stacks = listed("--stack", said.stack, problems);
   q.gpus = said.gpus;
-  q.load = load_of(document, said);
   q.one_pool = asked.pools != "two";
   q.two_pools = asked.pools != "one";
   q.objective = objective_of(asked, "cost_usd_per_mtok", problems);
@@ -254,6 +255,7 @@ sim::Question question_of(const AskedRecommendation& asked, Node document, Headi
   for (const std::string& assignment : said.set) {
     set_everywhere(lists, is_searched(assignment), document, assignment, problems);
   }
+  q.load = load_of(document, said);
   if (document.find("precision") == nullptr) {
     if (q.precisions.empty()) {
       heading.notes.emplace_back("the precision is the model's own (no --precision was given)");
@@ -282,7 +284,8 @@ sim::TrainingQuestion training_question_of(const AskedRecommendation& asked, Nod
   const std::pair<const char*, std::vector<Node>*> lists[] = {{"system", &q.systems},
                                                               {"precision", &q.precisions}};
   for (const std::string& assignment : asked.said.set) {
-    set_everywhere(lists, is_searched_in_training(assignment), document, assignment, problems);
+    set_everywhere(lists, says_one_of(assignment, sim::kSearchedOfTraining), document, assignment,
+                   problems);
   }
   problems.throw_if_any();
   q.base = std::move(document);

@@ -58,7 +58,7 @@ void replay_rows(const SweepPoints& points, std::vector<std::size_t> rows, const
       }
       ServingEstimate e = estimate(s, workspace);
       if (explained) {
-        tell_causes(s, e);
+        tell_causes(s, e, workspace);
       }
       return e;
     };

@@ -42,6 +42,12 @@ std::string mapping_name(const workloads::Mapping& mapping);
 // "none", "norms mlp", "full"
 std::string recompute_name(const workloads::Recompute& recompute);
 
+// What with_choice() sets or removes.
+inline constexpr const char* kSearchedOfTraining[] = {
+    "deployment.tensor_parallel", "deployment.context_parallel", "deployment.pipeline_parallel",
+    "deployment.expert_parallel", "deployment.data_parallel",    "deployment.sequence_parallel",
+    "training.micro_batch",       "training.virtual_stages",     "training.layout",
+    "training.recompute",         "training.recompute_layers"};
 // The scenario of a choice.
 base::Node with_choice(const base::Node& document, const TrainingChoice& choice);
 

@@ -300,3 +300,20 @@ class Sweeps(unittest.TestCase):
     def test_the_number_of_threads_changes_nothing(self):
         one, three = (roofcast.sweep(SWEEP, threads=threads).to_pandas() for threads in (1, 3))
         pandas.testing.assert_frame_equal(one, three, check_exact=True)
+
+    def test_an_array_of_a_sweep_cannot_be_changed_in_place_and_a_copy_can(self):
+        sweep = roofcast.sweep(SWEEP, replay="none")
+        for column in ("tpot_mean_s", "fits", "precision", "traffic.concurrency"):
+            with self.assertRaises(ValueError):
+                sweep[column][0] = sweep[column][1]
+            sweep[column].copy()[0] = sweep[column][1]
+        frame = sweep.to_pandas()
+        frame["tpot_mean_s"] *= 1e3
+        pandas.testing.assert_series_equal(frame["tpot_mean_s"], 1e3 * pandas.Series(sweep["tpot_mean_s"]),
+                                           check_names=False)
+        self.assertTrue((frame["tpot_mean_s"] > 0).any())
+
+    def test_a_number_of_threads_that_no_machine_has_is_refused(self):
+        for threads in (-1, 10**6):
+            with self.assertRaisesRegex(ValueError, "threads is 0 to 1024"):
+                roofcast.sweep(SWEEP, threads=threads)

@@ -40,16 +40,21 @@ class Questions(unittest.TestCase):
         for arguments, options in (((SCENARIO, 0), {}), ((training, -8), {}), ((training, 8), {"pools": "two"}),
                                    ((SCENARIO, 8), {"clients": 0}),
                                    ((training, 8), {"changes": {"training.micro_batch": 4}}),
-                                   ((training, 8), {"changes": {"deployment.tensor_parallel": 2}}),
+                                   ((training, 8), {"changes": {"deployment": {"tensor_parallel": 2}}}),
                                    ((SCENARIO, 8), {"changes": {"training": {"global_batch": 8}}}),
                                    ((SCENARIO, 8), {"changes": {"traffic": {"input_tokens": 9, "output_tokens": 9, "concurrency": 2}}})):
             with self.subTest(arguments=arguments, options=options), self.assertRaises(roofcast.Error):
                 roofcast.recommend(*arguments, **options)
 
     def test_arrivals_that_are_set_take_the_place_of_clients(self):
-        arrivals = {"traffic.arrivals": {"process": "poisson", "rate": "2 /s"}}
-        found, _ = roofcast.recommend(SCENARIO, 8, changes=arrivals, pools="one", replay=False)
-        self.assertIn("2 requests a second", found["question"])
+        arrivals = {"process": "poisson", "rate": "2 /s"}
+        for changes in ({"traffic.arrivals": arrivals},
+                        {"traffic": {"input_tokens": 2048, "output_tokens": 512, "arrivals": arrivals}}):
+            found, _ = roofcast.recommend(SCENARIO, 8, changes=changes, pools="one", replay=False)
+            self.assertIn("2 requests a second", found["question"])
+        alike, _ = roofcast.recommend(SCENARIO, 8, pools="one", replay=False)
+        whole = {"traffic": {"input_tokens": 2048, "output_tokens": 512}}  # says no load: it is searched
+        self.assertEqual(roofcast.recommend(SCENARIO, 8, changes=whole, pools="one", replay=False)[0], alike)
 
     def test_values_are_a_range_a_list_or_an_array(self):
         for values in ([4, 8], numpy.array([4, 8])):

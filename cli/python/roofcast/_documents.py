@@ -63,20 +63,20 @@ def _json_of(value: Any, indent: int | None = None) -> str:
         raise ValueError(f"roofcast: a value is nan or infinite, or contains itself: {value!r}") from error
 
 
-_catalog: str | None = None  # as ROOFCAST_CATALOG named it first
+_named_catalog: str | None = None  # as ROOFCAST_CATALOG named it first
 
 
 def _keep_catalog() -> None:
     """The library reads its catalog once. An answer from another one than the one that is named would be wrong."""
-    global _catalog
+    global _named_catalog
     named = os.environ.get("ROOFCAST_CATALOG", "")
-    if _catalog is None:
+    if _named_catalog is None:
         if named:
             _native.use_catalog(os.path.abspath(named))  # whatever the working directory will be
-        _catalog = named
-    elif named != _catalog:
+        _named_catalog = named
+    elif named != _named_catalog:
         raise RuntimeError(
-            f"roofcast: ROOFCAST_CATALOG is {named!r} now; this process began with {_catalog!r} and keeps it. Set it before "
+            f"roofcast: ROOFCAST_CATALOG is {named!r} now; this process began with {_named_catalog!r} and keeps it. Set it before "
             "the first scenario or question, or begin another process"
         )
 

@@ -13,6 +13,7 @@
 namespace roofcast::unit_base_threads {
 
 using roofcast::base::on_threads;
+namespace base = roofcast::base;
 
 TEST_CASE("Each thread gets a number of its own", "[unit]") {
   for (const unsigned count : {1U, 2U, 7U}) {
@@ -46,6 +47,32 @@ TEST_CASE("Of several exceptions the caller gets that of the first worker", "[un
   for (int run = 0; run < 20; ++run) {
     CHECK_THROWS_WITH(on_threads(4, work), "worker 1");
   }
+}
+
+TEST_CASE("Whoever cancels a computation ends all its threads, and no other", "[unit]") {
+  std::atomic<bool> told{false};
+  base::throw_if_cancelled();  // nobody may cancel this one
+  {
+    const base::Cancellation cancellation(&told);
+    base::throw_if_cancelled();
+    std::atomic<int> ended{0};
+    const auto work = [&](unsigned i) {
+      told = told || i == 1;
+      while (i != 1) {
+        try {
+          base::throw_if_cancelled();
+        } catch (const base::Cancelled&) {
+          ++ended;
+          throw;
+        }
+      }
+    };
+    CHECK_THROWS_AS(on_threads(4, work), base::Cancelled);
+    CHECK(ended == 3);
+    const base::Cancellation never(nullptr);
+    base::throw_if_cancelled();
+  }
+  base::throw_if_cancelled();
 }
 
 }  // namespace roofcast::unit_base_threads
